@@ -293,9 +293,9 @@ def strings(draw, name):
 def test_broken_share_strings_are_refused_or_are_scenes(labs, tally, data, name):
     state = labs[name]._state
     text = data.draw(strings(name))
-    scene = judged(lambda given: share.unpacked(given, name, state), text, f"{name} share string", tally)
+    scene = judged(lambda given: share.unpack(given, name, state), text, f"{name} share string", tally)
     if scene is not None:
-        assert share.unpacked(share.packed(name, scene), name, state) == scene.at(0)
+        assert share.unpack(share.pack(name, scene), name, state) == scene.at(0)
 
 
 @settings(max_examples=examples(40), **slow)

@@ -151,7 +151,7 @@ def test_the_walk_itself(where, source, wrong):
         ("toolkit/view/lab.js", "../../plane/view/distributions.js", True),
         ("plane/view/stage.js", "../../toolkit/view/dom.js", False),
         ("twins/view/index.js", "../../plane/view/stage.js", False),
-        ("twins/view/index.js", "../../playground/view/board.js", True),
+        ("twins/view/index.js", "../../playground/view/score_table.js", True),
     ],
 )
 def test_the_walk_of_pages_itself(where, wanted, wrong):

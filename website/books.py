@@ -159,7 +159,7 @@ def _hash(name: str, scene: dict[str, Any]) -> str:
     """What opens a scene in its lab's page; "" for one of data, or with numbers, that only the notebook has."""
     kind = getattr(nm, name)
     lab, parsed = kind(), kind._state.parse(scene)
-    text = share.packed(name, parsed)
+    text = share.pack(name, parsed)
     try:
         kind.from_share(text).close()
         return f"#{text}" if lab._saved_shows(parsed) else ""

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 
 import nbmetrics as nm
-from nbmetrics.labs.memorization import charts
+from nbmetrics.labs.memorization import sweeps
 
 # What the page calls the charts of the scene that MemorizationLab opens with.
 CURVE, MAPS = 'copied ["moons",0,0,0,1,400,0]', "interactions moons 400 0"
@@ -52,8 +52,8 @@ def memorization() -> Any:
     """As it opens, with what its tabs Curve and Interactions ask Python for."""
     lab = nm.MemorizationLab()
     scene = lab._scene
-    *_, whole = charts.curve(lab._study(scene), scene)
-    lab.curve, lab.interactions = {"key": CURVE, **whole}, {"key": MAPS, **charts.heat_maps(lab._study(scene))}
+    *_, whole = sweeps.curve(lab._study(scene), scene)
+    lab.curve, lab.interactions = {"key": CURVE, **whole}, {"key": MAPS, **sweeps.heat_maps(lab._study(scene))}
     return lab
 
 

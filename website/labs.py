@@ -8,8 +8,8 @@ from typing import Any
 
 import nbmetrics as nm
 from nbmetrics import labs as room
-from nbmetrics.labs.playground import collector
-from nbmetrics.labs.playground.lessons import shipped
+from nbmetrics.labs.playground import answers
+from nbmetrics.labs.playground.lessons import builtin_lessons
 from nbmetrics.labs.toolkit import saved, share
 
 from .examples import EXAMPLES, OF, WITH_CHARTS
@@ -80,7 +80,7 @@ def _scenes(lab: Any) -> list[dict[str, str]]:
     """Links that open presets on the lab's page, each with its scene behind the # of the address."""
     kind = type(lab)
     return [
-        {"name": name, "hash": f"#{share.packed(kind.__name__, kind._state.parse(scene))}"}
+        {"name": name, "hash": f"#{share.pack(kind.__name__, kind._state.parse(scene))}"}
         for name, scene in lab._saved_starts.items()
     ]
 
@@ -119,9 +119,9 @@ def lesson_pages() -> Iterator[Page]:
 
 
 def _class_page() -> Page:
-    asked = {name: lesson.to_json() for name, lesson in shipped().items() if lesson.predict}
+    asked = {name: lesson.to_json() for name, lesson in builtin_lessons().items() if lesson.predict}
     text = "Paste what your class predicted: every guess becomes a flag, and Reveal draws the answer in."
-    return Page(CLASS, "What does the class say?", text, "class.html", LESSONS, values=collector.parts("", asked))
+    return Page(CLASS, "What does the class say?", text, "class.html", LESSONS, values=answers.page_fields("", asked))
 
 
 def all_labs() -> list[str]:

@@ -7,7 +7,7 @@ rows. If they are alike, all ways to deal the rows to clients of these sizes and
 the distribution and the generator, so the share of deals with at least the given gap is a p-value.
 
 Beside it, of KID: its gap under any weights, from one matrix of kernel means of clients.
-Twin: labs/toolkit/view/kidgap.js · held by: tests/labs/dashboard/test_kid_gap_page.py
+Twin: labs/toolkit/view/kid_gap.js · held by: tests/labs/dashboard/test_kid_gap_page.py
 
 Flow: rows and weights of the clients that count → deals → what a gap owes to the rows alone, once → what it owes to
 each generator, from the rows in its coordinates → the gap of KID, from one kernel matrix.

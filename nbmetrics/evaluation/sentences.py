@@ -1,6 +1,6 @@
 """What scores say in words: where avg and all order the generators differently.
 
-Twin: labs/playground/view/board.js · held by: tests/labs/playground/test_board_page.py
+Twin: labs/playground/view/score_table.js · held by: tests/labs/playground/test_score_table_page.py
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The Bures–Wasserstein barycenter of the clients, which minimises FID-avg, and what it says of FID-avg.
 
-Twin: labs/playground/view/best.js · held by: tests/labs/playground/test_words_page.py
+Twin: labs/playground/view/best_generators.js · held by: tests/labs/playground/test_headline_page.py
 
 The papers claim FID-avg(G) = FID(X̃, G) + Σ λ_i FID(X̃, X_i) with X̃ the barycenter. That holds where all covariances,
 the generator's too, commute; in general FID-avg is the smaller side, and X̃ minimises it all the same.

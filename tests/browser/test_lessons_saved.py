@@ -7,12 +7,12 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from nbmetrics.labs.playground.answers import packed
+from nbmetrics.labs.playground.answers import pack
 from tests import EVIL
 from tests.browser.page import CONTRAST, OVERFLOW, drag, painted, until
 from tests.slow import by_default
 
-PATIENCE = 30_000  # milliseconds at one question before help is offered: lessonhelp.js
+PATIENCE = 30_000  # milliseconds at one question before help is offered: lesson_card.js
 CENTRE = "node => { const box = node.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }"
 SPAN = "node => { const box = node.getBoundingClientRect(); return [box.width, box.height]; }"
 
@@ -253,7 +253,7 @@ GUESSES = [-3.0, -2.0, -1.0, -1.0, -0.9, -1.0, 0.0, 0.0, 0.1, 0.0, 0.0, 2.0, 2.0
 
 
 def string(name, guess, answer=None):
-    return packed({"name": name, "guess": guess, "answer": answer})
+    return pack({"name": name, "guess": guess, "answer": answer})
 
 
 @pytest.fixture

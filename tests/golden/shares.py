@@ -10,7 +10,7 @@ from nbmetrics.labs.correlation.scene import ANSWERS, SCORES
 from nbmetrics.labs.dashboard.scene import AGGREGATES, COLOURS, ORDERS
 from nbmetrics.labs.memorization.scene import CHOICES
 from nbmetrics.labs.plane.items import MOST
-from nbmetrics.labs.playground.lessons import shipped
+from nbmetrics.labs.playground.lessons import builtin_lessons
 from nbmetrics.labs.playground.scene import METRICS, PANELS, SWEEPS
 from tests.golden.labs import content, lab_of, settle
 from tests.golden.lessons import OWN
@@ -171,7 +171,7 @@ def crowd():
 
 def in_lessons():
     """Each lesson as it opens, and once it was answered."""
-    for name, lesson in shipped().items():
+    for name, lesson in builtin_lessons().items():
         scene = content(lesson.start.to_json())
         answered = {**scene["lesson"], "guess": -0.5, "revealed": True, "answer": 1e-17, "other": 1e100}
         yield f"lesson {name}", scene

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { figure } from "../../nbmetrics/labs/toolkit/view/numbers.js";
-import { sentences } from "../../nbmetrics/labs/playground/view/board.js";
-import { keyed, sliderValues } from "../../nbmetrics/labs/plane/view/geometry.js";
+import { sentences } from "../../nbmetrics/labs/playground/view/score_table.js";
+import { moveByKey, sliderValues } from "../../nbmetrics/labs/plane/view/geometry.js";
 import { whyNameRefused } from "../../nbmetrics/labs/plane/view/edits.js";
 import { sameItems } from "../../nbmetrics/labs/plane/view/store.js";
 
@@ -50,7 +50,7 @@ test("scenes hold the same items wherever those lie", () => {
 
 test("keys step 0.1 in a plane of the usual size, and as far for its size in any other", () => {
   const item = { name: "a", x: 0.2, y: 0, width: 0.02, height: 0.01, angle: 0 };
-  const after = (half, handle, shift = false) => keyed(item, handle, "ArrowRight", shift, half);
+  const after = (half, handle, shift = false) => moveByKey(item, handle, "ArrowRight", shift, half);
   for (const half of [2, 5, 15]) assert.deepEqual([after(half, "mean").x, after(half, "mean", true).x], [0.3, 1.2]);
   assert.deepEqual([after(0.5, "mean").x, after(0.05, "width").width, after(0.05, "angle").angle], [0.21, 0.021, 1]);
   assert.equal(after(500, "mean").x, 10.2);

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { SCORES, correlationNear, highestOf, levelLine, mirrored, normals, regionWithin, scaleAt, scoresOf, withParts } from "../../nbmetrics/labs/correlation/view/maths.js";
+import { SCORES, correlationNear, highestOf, levelLine, mirror, normals, regionWithin, scaleAt, scoresOf, withParts } from "../../nbmetrics/labs/correlation/view/maths.js";
 import { codeOf, declare } from "../../nbmetrics/labs/toolkit/view/schema.js";
 import declaration from "../../nbmetrics/labs/correlation/scene.json" with { type: "json" };
 import { numeral } from "../../nbmetrics/labs/toolkit/view/numbers.js";
-import { isAnswered, isAway, QUESTIONS, toldOf, veiledIn, withAnswer, withLastQuestion, withQuestion } from "../../nbmetrics/labs/correlation/view/questions.js";
-import { headlineWords } from "../../nbmetrics/labs/correlation/view/words.js";
-import { answersOf, COUNT, FOLLOWED, NOISE, XS } from "../../nbmetrics/labs/correlation/view/clouds.js";
+import { isAnswered, isAway, QUESTIONS, replyOf, veiledIn, withAnswer, withLastQuestion, withQuestion } from "../../nbmetrics/labs/correlation/view/questions.js";
+import { headlineWords } from "../../nbmetrics/labs/correlation/view/index.js";
+import { answersOf, POINT_COUNT, FOLLOWED, NOISE, XS } from "../../nbmetrics/labs/correlation/view/clouds.js";
 
 const near = (a, b, allowed = 1e-9) => assert.ok(Math.abs(a - b) <= allowed, `${a} for ${b}`);
 
@@ -24,7 +24,7 @@ test("a level line is where the score has that value, whatever the score and the
       for (const share of [0.001, 0.1, 0.5, 0.9, 0.999]) {
         const level = share * highestOf(score, scale);
         const line = levelLine(score, level, scale);
-        for (const [rho, rhoHat] of [...line, ...mirrored(line)]) {
+        for (const [rho, rhoHat] of [...line, ...mirror(line)]) {
           near(scoresOf({ rho, rho_hat: rhoHat, scale })[score], level, 1e-9);
           points++;
         }
@@ -66,7 +66,7 @@ test("the noise is standard normal, is the same each time, and differs between s
 test("both clouds have the same x and noise: at ρ = 1 y is x, at ρ = 0 it is the noise", () => {
   assert.deepEqual(answersOf(1), XS);
   assert.deepEqual(answersOf(0), NOISE);
-  assert.equal(XS.length, COUNT);
+  assert.equal(XS.length, POINT_COUNT);
   assert.equal(new Set(FOLLOWED).size, 3);
 });
 
@@ -96,9 +96,9 @@ test("the verdict and the words of it do not depend on what was tried before", (
   const asked = withQuestion(opened, 2, false);
   for (const tried of [{}, { scale: 10 }, { rho_hat: 0.8 }, { rho: 0.3, scale: 0.02 }]) {
     const answered = withAnswer(withParts(asked, tried), "rfid", false);
-    assert.match(toldOf(answered), /^Yes\. With ρ = 0\.80 and ρ̂ = −0\.80, RFID goes from 1\.600 at α = 1 to 2\.551 at α = 10/);
+    assert.match(replyOf(answered), /^Yes\. With ρ = 0\.80 and ρ̂ = −0\.80, RFID goes from 1\.600 at α = 1 to 2\.551 at α = 10/);
     assert.deepEqual([answered.rho, answered.rho_hat, answered.scale], [0.8, -0.8, 10]);
-    assert.match(toldOf(withAnswer(asked, "cfid", false)), /^Not CFID\. /);
+    assert.match(replyOf(withAnswer(asked, "cfid", false)), /^Not CFID\. /);
   }
 });
 
@@ -118,7 +118,7 @@ test("the veil is lifted by whoever moves something, and by an answer", () => {
   assert.equal(veiledIn(opened), "scores");
   assert.equal(veiledIn(withParts(opened, { metric: "mfid", rho: 0.8 })), "scores");
   const moved = withParts(opened, { rho: 0.7 });
-  assert.deepEqual([veiledIn(moved), isAnswered(moved), toldOf(moved)], ["", false, ""]);
+  assert.deepEqual([veiledIn(moved), isAnswered(moved), replyOf(moved)], ["", false, ""]);
   assert.equal(veiledIn(withQuestion(moved, 2, false)), "curves");
   const answered = withAnswer(opened, "shown", false);
   assert.deepEqual([veiledIn(answered), isAnswered(answered)], ["", true]);
@@ -127,10 +127,10 @@ test("the veil is lifted by whoever moves something, and by an answer", () => {
 
 test("a task is done while it holds", () => {
   const asked = withQuestion(opened, 3, false);
-  assert.deepEqual([isAnswered(asked), toldOf(asked)], [false, "RFID is now 1.00 of CFID."]);
+  assert.deepEqual([isAnswered(asked), replyOf(asked)], [false, "RFID is now 1.00 of CFID."]);
   // RFID = 2(t − √(t² − α² CFID)), with t = 1 + α², is half of CFID where α² = 1 − CFID / 8
   const done = withParts(asked, { scale: Math.sqrt(1 - 2.56 / 8) });
-  assert.deepEqual([isAnswered(done), toldOf(done).slice(0, 6)], [true, "There."]);
+  assert.deepEqual([isAnswered(done), replyOf(done).slice(0, 6)], [true, "There."]);
   assert.ok(!isAnswered(withParts(asked, { rho_hat: 0.8 })), "nothing over nothing is no half");
   const shares = [2, 0.85, 0.84, 0.83, 0.82, 0.81, 0.8].map((scale) => {
     const moved = withParts(asked, { scale });
@@ -154,7 +154,7 @@ test("there is a way back: to the example, and to where one was before the quest
   const asked = withQuestion(opened, 3, false);
   const gone = withParts(asked, { rho_hat: 0.8 });
   assert.deepEqual([isAway(asked), isAway(gone), isAway(withQuestion(gone, 3, false))], [false, true, false]);
-  assert.match(toldOf(gone), /^Both are 0 here.*Go back to the example\.$/);
+  assert.match(replyOf(gone), /^Both are 0 here.*Go back to the example\.$/);
   const own = { ...opened, rev: 4, rho: 0.1, question: { step: 2, answer: "explored" } };
   assert.deepEqual(withLastQuestion({ ...asked, rev: 7 }, [opened, own, asked], false), { ...own, rev: 7 });
   assert.deepEqual(withLastQuestion(asked, [], false).question, { step: 2, answer: "open" });

@@ -5,7 +5,7 @@ import { brief, cellsOf, levelOf, scaleOf, wordsOf } from "../../nbmetrics/labs/
 import { groupOf } from "../../nbmetrics/labs/dashboard/view/groups.js";
 import { clientOrder, cut, linesOf, Order } from "../../nbmetrics/labs/dashboard/view/order.js";
 import { othersText } from "../../nbmetrics/labs/dashboard/view/regretcard.js";
-import { colourAt, inkOn, luminance } from "../../nbmetrics/labs/toolkit/view/ink.js";
+import { colourAt, inkOn, luminance } from "../../nbmetrics/labs/toolkit/view/matrix_cell.js";
 
 const FACTS = { name: "m", label: "M", higher: false, best: null };
 const clients = (...rows) => rows.map((n, i) => ({ name: `c${i}`, rows: n, share: 1 / rows.length }));

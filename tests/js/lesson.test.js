@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import { whyNotRemovable, withName, withRemoved } from "../../nbmetrics/labs/plane/view/edits.js";
-import { guessedItem } from "../../nbmetrics/labs/playground/view/ghost.js";
+import { guessedItem } from "../../nbmetrics/labs/playground/view/guess_outline.js";
 import { answerOf, indexNow, lessonOf, outcomeOf, revealedScene, solvedScene, verdictOf } from "../../nbmetrics/labs/playground/view/lesson.js";
 import { numbersOf } from "../../nbmetrics/labs/plane/view/scores.js";
 

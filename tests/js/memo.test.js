@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import declaration from "../../nbmetrics/labs/memorization/scene.json" with { type: "json" };
-import { approach, shade, tint } from "../../nbmetrics/labs/memorization/view/density.js";
-import { CARD_NAMES, SCALES, departure, fitsBase, firstNotice, generatedOf, nearestPoint, orderOf, roundedEven, settingsKey, squeezed, sweepKey, templateOf, verdictOf } from "../../nbmetrics/labs/memorization/view/maths.js";
-import { headlineWords } from "../../nbmetrics/labs/memorization/view/words.js";
+import { approach, shade, tint } from "../../nbmetrics/labs/memorization/view/canvas_layers.js";
+import { CARD_NAMES, SCALES, departure, fitsBase, firstNotice, generatedOf, nearestPoint, orderOf, roundHalfEven, settingsKey, squeeze, sweepKey, templateOf, verdictOf } from "../../nbmetrics/labs/memorization/view/maths.js";
+import { headlineWords } from "../../nbmetrics/labs/memorization/view/sentences.js";
 import { codeOf, declare } from "../../nbmetrics/labs/toolkit/view/schema.js";
 import { briefText } from "../../nbmetrics/labs/toolkit/view/numbers.js";
 
@@ -21,7 +21,7 @@ const base = {
 };
 
 test("half a point rounds to the even count, as in Python", () => {
-  assert.deepEqual([0.5, 1.5, 2.5, 2.4, 2.6, 3].map(roundedEven), [0, 2, 2, 2, 3, 3]);
+  assert.deepEqual([0.5, 1.5, 2.5, 2.4, 2.6, 3].map(roundHalfEven), [0, 2, 2, 2, 3, 3]);
 });
 
 test("copies take over by rank, honest points come fresh or around train, and all shrink about their mean", () => {
@@ -75,7 +75,7 @@ test("a card notices beyond 3 honest standard deviations, on the bad side only",
 });
 
 test("the scale of departures keeps signs and order, and the first notice is the first value beyond the band", () => {
-  const levels = [-1e4, -3, -0.1, 0, 0.1, 3, 1e16].map(squeezed);
+  const levels = [-1e4, -3, -0.1, 0, 0.1, 3, 1e16].map(squeeze);
   assert.deepEqual(levels, [...levels].sort((a, b) => a - b));
   assert.equal(firstNotice([0, 0.1, 0.2], [0, null, 3.5]), 0.2);
   assert.equal(firstNotice([0, 0.1], [0, -9]), null);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { labelSpots, projection } from "../../nbmetrics/labs/plane/view/geometry.js";
-import { nameWidth, shortened } from "../../nbmetrics/labs/toolkit/view/names.js";
+import { nameWidth, shortened } from "../../nbmetrics/labs/toolkit/view/name_width.js";
 
 const LINE = 14;
 const SIZE = 540;

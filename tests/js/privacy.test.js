@@ -1,14 +1,7 @@
 /** What the PrivacyLab says of its study: true also where less noise keeps the first place less often, and of any metrics. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { numbersOf } from "../../nbmetrics/labs/privacy/view/numbers.js";
-import {
-  bandWords,
-  conventionWords,
-  hatchWords,
-  headlineWords,
-  survivalWords,
-} from "../../nbmetrics/labs/privacy/view/words.js";
+import { bandWords, conventionWords, hatchWords, headlineWords, numbersOf, survivalWords } from "../../nbmetrics/labs/privacy/view/numbers.js";
 
 const RUNS = 20;
 

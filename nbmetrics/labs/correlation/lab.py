@@ -52,13 +52,13 @@ class CorrelationLab(Lab):
     _state = CorrelationScene
 
     def __init__(self, rho: float = 0.8, rho_hat: float = -0.8, scale: float = 1.0, metric: str = "cfid") -> None:
-        given = {"rho": rho, "rho_hat": rho_hat, "scale": scale, "metric": metric}
-        start = _named(CorrelationScene.parse(given))
+        parameters = {"rho": rho, "rho_hat": rho_hat, "scale": scale, "metric": metric}
+        start = _with_preset_name(CorrelationScene.parse(parameters))
         super().__init__(start, {OWN: start, **PRESETS} if start.preset == OWN else PRESETS)
 
     @property
     def _starts(self) -> dict[str, Any]:
-        """As the presets, but that the question stays as it stands."""
+        """Return the presets with the question as it stands."""
         return {name: {**start, "question": self.scene["question"]} for name, start in self.presets.items()}
 
     def scores(self) -> Scores:
@@ -67,8 +67,10 @@ class CorrelationLab(Lab):
         return evaluate({"real": scene.real}, {"generated": scene.generated}, METRICS, progress=False)
 
     def _computed(self, scene: CorrelationScene) -> dict[str, Any]:
-        real, made = (JointMoments.of_distribution(distribution, 1) for distribution in (scene.real, scene.generated))
-        scores = {metric.name: metric.distance(real, made) for metric in METRICS}
+        real, generated = (
+            JointMoments.of_distribution(distribution, 1) for distribution in (scene.real, scene.generated)
+        )
+        scores = {metric.name: metric.distance(real, generated) for metric in METRICS}
         return {"scores": {**scores, "squared_difference": (scene.rho - scene.rho_hat) ** 2}}
 
     def _picture(self) -> Drawing:
@@ -93,7 +95,7 @@ class CorrelationLab(Lab):
 _LABELS = {**{metric.name: metric.label for metric in METRICS}, "squared_difference": "squared difference"}
 
 
-def _named(scene: CorrelationScene) -> CorrelationScene:
-    """The scene under the name of the preset that it equals, or else as the user's own."""
+def _with_preset_name(scene: CorrelationScene) -> CorrelationScene:
+    """Return the scene under the name of the preset that it equals, or else as the user's own."""
     named = (replace(scene, preset=name) for name in PRESETS)
-    return next((known for known in named if known in PRESETS.values()), replace(scene, preset=OWN))
+    return next((candidate for candidate in named if candidate in PRESETS.values()), replace(scene, preset=OWN))

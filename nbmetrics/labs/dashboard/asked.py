@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...errors import printable
-from ..toolkit.lab import LONGEST_MESSAGE
+from ..toolkit.lab import MAX_MESSAGE_LETTERS
 from ..toolkit.worker import Worker
 from .scene import DashboardScene
 
@@ -57,5 +57,5 @@ class Asked:
                 if found is not None:
                     self._write(found)
         except Exception as error:  # shown in the view instead of vanishing in a thread
-            told = printable(str(error) or type(error).__name__, LONGEST_MESSAGE)
+            told = printable(str(error) or type(error).__name__, MAX_MESSAGE_LETTERS)
             self._write({**self._about(scene), "error": told, "doing": ""})

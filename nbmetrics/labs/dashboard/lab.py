@@ -17,8 +17,8 @@ import traitlets
 from ...errors import InvalidInput, check_choice, printable, shown
 from ...evaluation.scores import Scores
 from ..toolkit import modules
-from ..toolkit.lab import LONGEST_MESSAGE
-from ..toolkit.namespace import listed, suitable, why_not
+from ..toolkit.lab import MAX_MESSAGE_LETTERS
+from ..toolkit.namespace import list_variables, suitable, why_not
 from ..toolkit.saved import OF_DASHBOARD
 from ..toolkit.snapshot import Snapshot
 from .asked import Asked
@@ -76,7 +76,7 @@ class Dashboard(Edited):
 
     _esm = modules.module("dashboard/view/index.js")
     _css = modules.style(
-        *(*modules.CHARTS, "toolkit/view/ink.css", "toolkit/view/matrix.css"),
+        *(*modules.CHARTS, "toolkit/view/heat_colors.css", "toolkit/view/matrix.css"),
         *(f"dashboard/view/{name}.css" for name in ("style", "heat", "weights")),
     )
     _state = DashboardScene
@@ -183,7 +183,7 @@ class Dashboard(Edited):
         self._told = time.monotonic()
         error, scene = self._filler.error, self._scene
         study, regroup = self._study_of(scene), [change.to_json() for change in scene.regroup]
-        why = "" if error is None else printable(str(error) or type(error).__name__, LONGEST_MESSAGE)
+        why = "" if error is None else printable(str(error) or type(error).__name__, MAX_MESSAGE_LETTERS)
         board = {"regroup": regroup, "code": study.making, **study.board(self._doing, self._filler.is_stopped, why)}
         strips = dict(study.strips)
         found = {"board": board, "draws": study.draws(), "clients_strip": strips.pop("clients", {}), "strips": strips}
@@ -256,7 +256,7 @@ class Dashboard(Edited):
         return [*study.verdict(scene.metric, scene).sentences, *others]
 
     @classmethod
-    def _opened(cls, scene: Any) -> Dashboard:
+    def _open(cls, scene: Any) -> Dashboard:
         fix = "Make a Dashboard of the same data, and load it there: lab.from_share(…)"
         raise InvalidInput("share string", "holds a Dashboard's settings, not its data", fix)
 
@@ -266,7 +266,7 @@ class Dashboard(Edited):
 
     def _answer_to(self, kind: Any, message: Mapping[str, Any]) -> None:
         if kind == "names":
-            self.namespace = listed(self._study.dim, self._study.takes_images)
+            self.namespace = list_variables(self._study.dim, self._study.takes_images)
         elif kind == "attach":
             sources = suitable()
             name = check_choice(message.get("name"), sources, "name")
@@ -274,13 +274,13 @@ class Dashboard(Edited):
                 raise InvalidInput(name, f"cannot be a generator here: {why}", "Choose another")
             self.attach(name, sources[name])
         elif kind == "details":
-            self._details.put(self._heard(message.get("scene")))
+            self._details.put(self._scene_from_page(message.get("scene")))
         elif kind == "mixture":
-            self._mixture.put(self._heard(message.get("scene")))
+            self._mixture.put(self._scene_from_page(message.get("scene")))
         elif kind == "regroup":
             self._regroup((Change.parse(message.get("change"), "change"),))
         elif kind == "winners":
-            self._winners.put(self._heard(message.get("scene")))
+            self._winners.put(self._scene_from_page(message.get("scene")))
         elif kind == "no winners":
             self._winners.drop()
         elif kind in ("stop", "resume"):
@@ -317,8 +317,8 @@ class Dashboard(Edited):
             self._filler.wait(FIRST)
         return super()._repr_mimebundle_(**kwargs)
 
-    def _answered(self, scene: Any) -> dict[str, Any]:
-        found = super()._answered(scene)
+    def _answer_of(self, scene: Any) -> dict[str, Any]:
+        found = super()._answer_of(scene)
         told = self.result.get("error") if self._refused_rev == scene.rev == self.result.get("rev") else None
         return {**found, "error": told} if told else found  # what was refused stays told while more comes in
 

@@ -27,8 +27,8 @@ Card = float | None
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
-    """What is known of one generated set.
+class Judgement:
+    """The scores and nearest rows of one generated set.
 
     Attributes
     ----------
@@ -45,18 +45,20 @@ class Judged:
     distance: np.ndarray
 
 
-def silent(part: str) -> None:
-    """Nobody listens."""
+def ignore_part(part: str) -> None:
+    """Ignore the name of the part that is computed."""
 
 
 class Judge:
     """Scores generated rows against train and test rows (n, d); what depends on those alone is computed once.
 
-    `told` hears the name of each part before it is computed: one of `PARTS`.
+    `on_part` hears the name of each part before it is computed: one of `PARTS`.
     """
 
-    def __init__(self, train: np.ndarray, test: np.ndarray, seed: int, told: Callable[[str], None] = silent) -> None:
-        self.seed, self.told = seed, told
+    def __init__(
+        self, train: np.ndarray, test: np.ndarray, seed: int, on_part: Callable[[str], None] = ignore_part
+    ) -> None:
+        self.seed, self.on_part = seed, on_part
         self.real = Rows.of(Sample(rows=train, test=test))
         self.fid, self.c_t = FID(), CT(seed)
         self.train, self.test = (self.fid.summarize(Sample(rows=rows)) for rows in (train, test))
@@ -70,29 +72,29 @@ class Judge:
         metrics = (FLD(self.seed), self.fid, self.c_t, AuthPct(), self.precision, self.recall)
         return [metric.convention for metric in metrics]
 
-    def cards(self, made: np.ndarray) -> dict[str, Card]:
-        """The cards alone."""
-        return self.scored(made)[0]
+    def cards(self, generated: np.ndarray) -> dict[str, Card]:
+        """Return the cards of generated rows (m, d) by name."""
+        return self.compute_cards(generated)[0]
 
-    def scored(self, made: np.ndarray) -> tuple[dict[str, Card], dict[str, str]]:
-        """The cards, and why some have no value."""
-        return self._scored(made)[:2]
+    def compute_cards(self, generated: np.ndarray) -> tuple[dict[str, Card], dict[str, str]]:
+        """Return the cards by name, and the reasons of those that have no value."""
+        return self._compute(generated)[:2]
 
-    def judged(self, made: np.ndarray) -> Judged:
-        """All that is shown of generated rows (m, d)."""
-        cards, missing, fitted, near = self._scored(made)
-        self.told("quality")
-        quality = np.asarray(fitted_quality(self.real, made))
-        return Judged(cards, missing, fitted, quality, near.index, np.sqrt(near.squared))
+    def judgement_of(self, generated: np.ndarray) -> Judgement:
+        """Return all that is shown of generated rows (m, d)."""
+        cards, missing, fitted, near = self._compute(generated)
+        self.on_part("quality")
+        quality = np.asarray(fitted_quality(self.real, generated))
+        return Judgement(cards, missing, fitted, quality, near.index, np.sqrt(near.squared))
 
-    def _scored(self, made: np.ndarray) -> tuple[dict[str, Card], dict[str, str], Fitted, Neighbors]:
-        """The cards, why some have no value, and what FLD and AuthPct were taken from."""
-        rows = Rows.of(Sample(rows=made))
-        self.told("density")
-        fitted = fitted_density(self.real, made, self.seed)
-        self.told("nearest")
+    def _compute(self, generated: np.ndarray) -> tuple[dict[str, Card], dict[str, str], Fitted, Neighbors]:
+        """Return the cards, why some have no value, and the density and neighbours they come from."""
+        rows = Rows.of(Sample(rows=generated))
+        self.on_part("density")
+        fitted = fitted_density(self.real, generated, self.seed)
+        self.on_part("nearest")
         near = nearest_train_rows(distinct_of(rows), distinct_of(self.real))
-        moments = cache(lambda: self.fid.summarize(Sample(rows=made)))
+        moments = cache(lambda: self.fid.summarize(Sample(rows=generated)))
         scores: dict[str, Callable[[], float]] = {
             "fld": lambda: fitted.fld,
             "fld_train": lambda: fitted.fld_train,
@@ -107,7 +109,7 @@ class Judge:
         cards: dict[str, Card] = {}
         missing: dict[str, str] = {}
         for name, score in scores.items():
-            self.told(name)
+            self.on_part(name)
             try:
                 cards[name] = score()
             except InvalidInput as error:

@@ -15,7 +15,7 @@ from ...errors import InvalidInput
 from ...experiments.image_transforms import as_images
 
 # Pixels a side that a page is sent: thumbnails are not drawn larger.
-LARGEST = 32
+MAX_THUMBNAIL_PIXELS = 32
 SIDES = ("train", "generated")
 
 
@@ -29,7 +29,7 @@ class Items:
     train: np.ndarray
     generated: np.ndarray
     full: tuple[np.ndarray, np.ndarray] | None = None
-    _found: dict[str, list[float]] = field(default_factory=dict, repr=False)
+    _differences: dict[str, list[float]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, items: Any, train: int, generated: int) -> Items:
@@ -63,10 +63,10 @@ class Items:
 
         Of the user's images as they were given; their rows, and so `nearest`, never change.
         """
-        if "apart" not in self._found and self.full is not None:
-            pairs = ((made, self.full[0][k]) for made, k in zip(self.full[1], nearest, strict=True))
-            self._found["apart"] = [float(np.abs(_of_255(a) - _of_255(b)).max()) for a, b in pairs]
-        return self._found["apart"]
+        if "apart" not in self._differences and self.full is not None:
+            pairs = ((generated, self.full[0][k]) for generated, k in zip(self.full[1], nearest, strict=True))
+            self._differences["apart"] = [float(np.abs(_of_255(a) - _of_255(b)).max()) for a, b in pairs]
+        return self._differences["apart"]
 
     def to_json(self) -> dict[str, Any]:
         """Width, height, channels, and the pixels of each side, image after image, row after row, in base64."""
@@ -78,7 +78,7 @@ class Items:
 def _images(value: Any, argument: str) -> np.ndarray:
     """(n, h, w) or (n, h, w, 3), uint8 or float64 in [0, 1]; channels may come first, and an alpha is left out."""
     if isinstance(value, Sequence) and not isinstance(value, str):
-        value = _stacked(value, argument)
+        value = _stack(value, argument)
     images = to_numpy(value.detach() if hasattr(value, "detach") else value) if is_array(value) else np.asarray(value)
     if images.dtype.kind in "USO":
         fix = "Give images as one array of numbers; for text there is lab.most_memorized(), which has the row numbers"
@@ -93,8 +93,8 @@ def _images(value: Any, argument: str) -> np.ndarray:
     return as_images(images, argument)
 
 
-def _stacked(images: Sequence[Any], argument: str) -> Any:
-    """Images of a list, which may be Pillow's, as one array."""
+def _stack(images: Sequence[Any], argument: str) -> Any:
+    """Return the images of a list, which may be Pillow's, as one array."""
     if any(hasattr(image, "convert") for image in images):
         mode = "L" if all(getattr(image, "mode", "") == "L" for image in images) else "RGB"
         images = [image.convert(mode) if hasattr(image, "convert") else image for image in images]
@@ -114,10 +114,10 @@ def _of_255(images: np.ndarray) -> np.ndarray:
 
 
 def _small(images: np.ndarray) -> np.ndarray:
-    """uint8 with a channel axis; of large images every k-th pixel each way averaged with its neighbours."""
+    """Return uint8 images with a channel axis, large ones reduced to every k-th pixel of a local average."""
     scale = 1 if images.dtype == np.uint8 else 255
     images = images if images.ndim == 4 else images[..., None]
-    k = math.ceil(max(images.shape[1:3]) / LARGEST)
+    k = math.ceil(max(images.shape[1:3]) / MAX_THUMBNAIL_PIXELS)
     if k > 1:
         n, height, width, channels = images.shape
         images = np.pad(images, ((0, 0), (0, -height % k), (0, -width % k), (0, 0)), mode="edge")

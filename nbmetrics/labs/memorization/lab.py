@@ -16,12 +16,12 @@ from ...experiments.pictures import all_or_none
 from ..toolkit import modules, saved
 from ..toolkit.lab import Lab
 from ..toolkit.worker import Worker
-from .cards import BETTER, CARDS, PARTS, Card, Judged
-from .charts import Request, curve, heat_maps
+from .cards import BETTER, CARDS, PARTS, Card, Judgement
 from .items import Items
-from .own import STEPS, WORDS, is_quick, no_settings, own_rows, own_study
+from .own_data import STEPS, WORDS, is_quick, no_settings, own_rows, own_study
 from .scene import LABELS, MemorizationScene, presets, starting_scene
 from .study import REDRAWS, Study, study_of
+from .sweeps import Request, curve, heat_maps
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +32,7 @@ OWN = "Your data"
 # What the picture shows of scores that are not known yet.
 UNKNOWN: dict[str, Any] = {"cards": dict.fromkeys(CARDS), "comparable": None, "honest": None, "sigma": None}
 # Seconds for which a set of data must stay before honest generators are redrawn for it: longer than a drag's steps.
-STILL = 0.3
+SECONDS_STILL = 0.3
 
 
 class MemorizationLab(Lab):
@@ -96,8 +96,8 @@ class MemorizationLab(Lab):
         points: int | None = None,
         seed: int | None = None,
     ) -> None:
-        given = {"data": data, "copied": copied, "jitter": jitter, "bandwidth": bandwidth, "spread": spread}
-        settings = {name: value for name, value in {**given, "points": points}.items() if value is not None}
+        numbers = {"data": data, "copied": copied, "jitter": jitter, "bandwidth": bandwidth, "spread": spread}
+        settings = {name: value for name, value in {**numbers, "points": points}.items() if value is not None}
         self._own: Study | None = None
         self._items: Items | None = None
         if all_or_none(train=train, test=test, generated=generated):
@@ -108,18 +108,18 @@ class MemorizationLab(Lab):
             )
             self._own = own_study(sets, start.seed, self._tell)
             self._items = None if items is None else Items.of(items, len(sets.train), len(sets.fresh))
-            known = {OWN: start}
+            presets_by_name = {OWN: start}
         elif items is not None:
             raise InvalidInput("items", "are given without rows", "Give train, test and generated as well")
         else:
             start = starting_scene(preset, settings if seed is None else {**settings, "seed": seed})
-            known = presets() if start.preset in presets() else {start.preset: start, **presets()}
+            presets_by_name = presets() if start.preset in presets() else {start.preset: start, **presets()}
         self._is_later = self._own is not None and not is_quick(sets)
         self._steps, self._is_telling = 0, False
         # One thread computes what others then find: the worker, the user's, or the one that redraws honest rows.
         self._judging = threading.RLock()
         self._wanted: dict[str, Any] = {}
-        self._last: tuple[MemorizationScene | None, Judged | None] = (None, None)
+        self._last: tuple[MemorizationScene | None, Judgement | None] = (None, None)
         self._noises: dict[str, dict[str, Card]] = {}
         jobs: dict[str, Callable[[Any], None]] = {
             "noise": self._redraw,
@@ -127,7 +127,7 @@ class MemorizationLab(Lab):
             "interactions": self._heat_maps,
         }
         self._background = {kind: Worker(job, f"nbmetrics MemorizationLab {kind}") for kind, job in jobs.items()}
-        super().__init__(start, known)
+        super().__init__(start, presets_by_name)
         self._show(start)
         if "doing" in self.result:
             self._worker.put(start)
@@ -147,10 +147,10 @@ class MemorizationLab(Lab):
             raise InvalidInput("data", f"are {scene.data!r}, and this lab shows other data", fix)
         if own is None:
             return
-        for name, given, kept in (("seed", scene.seed, own.seed), ("points", scene.points, len(own.fresh))):
-            if given != kept:
+        for name, value, kept in (("seed", scene.seed, own.seed), ("points", scene.points, len(own.fresh))):
+            if value != kept:
                 fix = f"Leave it at {kept}, or open nm.MemorizationLab(train, test, generated, seed=…) anew"
-                raise InvalidInput(name, f"is {given}, and this lab shows your own rows with {kept}", fix)
+                raise InvalidInput(name, f"is {value}, and this lab shows your own rows with {kept}", fix)
 
     def _read(self, value: Any) -> MemorizationScene:
         scene: MemorizationScene = super()._read(value)
@@ -161,15 +161,15 @@ class MemorizationLab(Lab):
         started = time.perf_counter()
         study = self._study(scene)
         with self._judging:
-            found = study.result(self._judged(scene), self._noises.get(study.key))
-        apart = {} if self._items is None else {"apart": self._items.apart(found["nearest"])}
-        return {**found, **apart, "seconds": time.perf_counter() - started}
+            result = study.result(self._judgement_of(scene), self._noises.get(study.key))
+        apart = {} if self._items is None else {"apart": self._items.apart(result["nearest"])}
+        return {**result, **apart, "seconds": time.perf_counter() - started}
 
-    def _answered(self, scene: Any) -> dict[str, Any]:
+    def _answer_of(self, scene: Any) -> dict[str, Any]:
         if self._is_later:  # the constructor asks first, and does not wait for what takes long
             self._is_later = False
             return {"rev": scene.rev, "doing": WORDS[PARTS[0]], "done": 0.0}
-        return super()._answered(scene)
+        return super()._answer_of(scene)
 
     def _tell(self, part: str) -> None:
         """Show what is computed of the user's rows, and how far that is."""
@@ -186,15 +186,15 @@ class MemorizationLab(Lab):
             self._is_telling = False
             self._lock.release()
 
-    def _judged(self, scene: MemorizationScene) -> Judged:
-        """All that is known of the generated rows of a scene; what only the page minds is no reason to ask again."""
+    def _judgement_of(self, scene: MemorizationScene) -> Judgement:
+        """Return all that is shown of the generated rows of a scene, computed once for each set of rows."""
         with self._judging:
             shown = scene.bare
-            judged_for, found = self._last
-            if found is None or judged_for != shown:
-                found = self._study(scene).judged(scene)
-                self._last = shown, found
-            return found
+            judged_for, judgement = self._last
+            if judgement is None or judged_for != shown:
+                judgement = self._study(scene).judgement_of(scene)
+                self._last = shown, judgement
+            return judgement
 
     def _answer(self, scene: Any) -> None:
         """On the worker's thread: what the page draws from first, if that has changed, then the numbers."""
@@ -218,7 +218,7 @@ class MemorizationLab(Lab):
 
     def _show_pictures(self, study: Study, scene: MemorizationScene) -> None:
         if study.shape is not None:
-            shown = Items.of_rows(study.train, study.made(scene), study.shape).to_json()
+            shown = Items.of_rows(study.train, study.generated(scene), study.shape).to_json()
         elif self._items is not None:
             shown = self._items.to_json()
         else:
@@ -229,7 +229,7 @@ class MemorizationLab(Lab):
     def _redraw(self, scene: MemorizationScene) -> None:
         """On a thread of its own: how much the cards of honest generators differ, once the data stay as they are."""
         study = self._study(scene)
-        time.sleep(STILL)
+        time.sleep(SECONDS_STILL)
         self._learn_noise(study, lambda: self._wanted.get("noise") == study.key)
         self._add_noise()
 
@@ -243,7 +243,7 @@ class MemorizationLab(Lab):
         self._noises[study.key] = study.noise(redrawn)
 
     def _add_noise(self) -> None:
-        """To numbers that were under way when it became known."""
+        """Add the noise of honest generators to numbers that were computed before it was known."""
         with self._lock:
             noise = self._noises.get(self.result.get("key", ""))
             if noise is not None and self.result["noise"] is None:
@@ -253,7 +253,7 @@ class MemorizationLab(Lab):
         if kind not in ("curve", "interactions"):
             super()._answer_to(kind, message)
             return
-        request = Request(self._heard(message.get("scene")), check_text(message.get("key", ""), "key"))
+        request = Request(self._scene_from_page(message.get("scene")), check_text(message.get("key", ""), "key"))
         self._wanted[kind] = request
         self._background[kind].put(request)
 
@@ -272,11 +272,11 @@ class MemorizationLab(Lab):
         """On a thread of its own: FLD over two faults at a time."""
         scene, key = request
         try:
-            found = heat_maps(self._study(scene))
+            maps = heat_maps(self._study(scene))
         except Exception as error:  # shown in the view instead of vanishing in a thread
-            found = {"error": str(error)}
+            maps = {"error": str(error)}
         if self._wanted.get("interactions") is request:
-            self._write(interactions={"key": key, **found})
+            self._write(interactions={"key": key, **maps})
 
     def scores(self) -> pd.DataFrame:
         """The cards as a table.
@@ -291,7 +291,7 @@ class MemorizationLab(Lab):
 
         study = self._study(self._scene)
         with self._judging:
-            cards, (honest, comparable) = self._judged(self._scene).cards, study.reference
+            cards, (honest, comparable) = self._judgement_of(self._scene).cards, study.reference
         table = pd.DataFrame({"label": LABELS, "value": cards, "honest": honest}, index=pd.Index(CARDS, name="score"))
         if comparable is not None:
             table["comparable"] = pd.Series(comparable)
@@ -314,16 +314,16 @@ class MemorizationLab(Lab):
         import pandas as pd
 
         count = check_count(n, "n")
-        found = self._judged(self._scene)
-        score = np.asarray(found.fitted.memorization)
+        judgement = self._judgement_of(self._scene)
+        score = np.asarray(judgement.fitted.memorization)
         order = np.argsort(-score, kind="stable")[:count]
         columns = {
             "rank": np.arange(1, len(order) + 1),
             "generated": order,
-            "train": found.nearest[order],
-            "distance": found.distance[order],
+            "train": judgement.nearest[order],
+            "distance": judgement.distance[order],
             "memorization": score[order],
-            "variance": np.asarray(found.fitted.variance)[order],
+            "variance": np.asarray(judgement.fitted.variance)[order],
         }
         return pd.DataFrame(columns)
 
@@ -346,7 +346,7 @@ class MemorizationLab(Lab):
 
     def _settle(self) -> None:
         """Compute what is not known yet, or wait for the thread that does."""
-        self._judged(self._scene)
+        self._judgement_of(self._scene)
         if "doing" in self.result:
             self._answer(self._scene)
 
@@ -371,7 +371,7 @@ class MemorizationLab(Lab):
     def _saved_answers(self) -> dict[str, Any]:
         study = self._study(self._scene)
         starts = {name: self._state.parse(one) for name, one in self._saved_starts.items()}
-        return {n: study.result(study.judged(start), self._noises[study.key]) for n, start in starts.items()}
+        return {n: study.result(study.judgement_of(start), self._noises[study.key]) for n, start in starts.items()}
 
     def _picture(self) -> Drawing:
         from .figure import memorization_lab
@@ -379,11 +379,11 @@ class MemorizationLab(Lab):
         scene = self._scene
         study = self._study(scene)
         numbers = self._computed(scene) if self._is_known else UNKNOWN
-        return memorization_lab(study.base(), study.flat(study.made(scene)), study.copies(scene), numbers)
+        return memorization_lab(study.base(), study.flat(study.generated(scene)), study.copies(scene), numbers)
 
     def _described(self) -> str:
         scene = self._scene
-        cards = self._judged(scene).cards if self._is_known else UNKNOWN["cards"]
+        cards = self._judgement_of(scene).cards if self._is_known else UNKNOWN["cards"]
         said = [f"{LABELS[name]} {_short(cards[name])}" for name in CARDS]
         counts = ", ".join(f"{count} {name}" for name, count in self._study(scene).base()["sizes"].items())
         return f"MemorizationLab, {scene.preset or OWN}: {counts} points. {scene.words} {', '.join(said)}."

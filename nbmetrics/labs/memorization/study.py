@@ -2,7 +2,7 @@
 
 Twin: labs/memorization/view/maths.js · held by: tests/labs/memorization/test_page_maths.py
 
-Flow: a scene → `Study` of its data → `made` rows → `Judge` → the result that the page shows.
+Flow: a scene → `Study` of its data → `generated` rows → `Judge` → the result that the page shows.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from ...datasets import digits
 from ...densities import TwoMoons
 from ...experiments.copies import Sets
 from ...experiments.pictures import principal
-from .cards import CARDS, Card, Judge, Judged, silent
+from .cards import CARDS, Card, Judge, Judgement, ignore_part
 from .scene import NEUTRAL, POINTS, MemorizationScene
 
 Map = Callable[[np.ndarray], np.ndarray]
 
 REDRAWS = 12
 # Test rows that stand in for an honest generator, where the user's own data come without one: more only take longer.
-MOST_STAND_INS = 500
+MAX_STAND_INS = 500
 STAND_IN = (
     "Compared: {0} of the generated rows, and {0} of the test rows that stand in for an honest generator, both scored "
     "against all of train and the other {1} test rows"
@@ -59,7 +59,7 @@ def stand_ins(test: np.ndarray, train: int, generated: int) -> int:
 
     At most half as many as train rows, or FLD would call an honest generator better than perfect.
     """
-    count = max(1, min(generated, train // 2, len(test) // 3, MOST_STAND_INS))
+    count = max(1, min(generated, train // 2, len(test) // 3, MAX_STAND_INS))
     alike = int(np.unique(test, axis=0, return_counts=True)[1].max())
     return count if len(test) - 2 * count > alike else 0
 
@@ -77,7 +77,7 @@ class Study:
     plane : from there to the picture, (n, 2); None where it shows the features themselves
     redrawn : (k) -> other fresh rows, None for the user's own
     shape : of a row as an image, or None
-    told : hears what is computed, see `Judge`
+    on_part : hears what is computed, see `Judge`
     """
 
     key: str
@@ -92,16 +92,16 @@ class Study:
     about: str
     units: str
     shape: tuple[int, ...] | None = None
-    told: Callable[[str], None] = silent
+    on_part: Callable[[str], None] = ignore_part
     # Not cached_property: until Python 3.12 it holds up all studies while one computes.
-    _found: dict[str, Any] = field(default_factory=dict, repr=False)
+    _cache: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def judge(self) -> Judge:
         """Of generated features."""
-        if "judge" not in self._found:
-            self._found["judge"] = Judge(self.features(self.train), self.features(self.test), self.seed, self.told)
-        return self._found["judge"]
+        if "judge" not in self._cache:
+            self._cache["judge"] = Judge(self.features(self.train), self.features(self.test), self.seed, self.on_part)
+        return self._cache["judge"]
 
     @property
     def dim(self) -> int:
@@ -118,7 +118,7 @@ class Study:
         m = len(self.fresh)
         return np.zeros(m, bool) if self.chance is None else self.chance.rank < round(scene.copied * m)
 
-    def made(self, scene: MemorizationScene) -> np.ndarray:
+    def generated(self, scene: MemorizationScene) -> np.ndarray:
         """The generated rows (m, …) of a scene, as they are."""
         rows = self.fresh
         if self.chance is not None:
@@ -132,47 +132,47 @@ class Study:
         mean = rows.mean(axis=0)
         return mean + scene.spread * (rows - mean)
 
-    def judged(self, scene: MemorizationScene) -> Judged:
+    def judgement_of(self, scene: MemorizationScene) -> Judgement:
         """All that is shown of the generated rows of a scene."""
-        return self.judge.judged(self.features(self.made(scene)))
+        return self.judge.judgement_of(self.features(self.generated(scene)))
 
     @property
     def reference(self) -> tuple[dict[str, Card], dict[str, Card] | None]:
         """The cards of an honest generator; of the user's own data, those of a stand-in and what to compare them to."""
-        return self._compared[:2]
+        return self._comparison[:2]
 
     @property
-    def _compared(self) -> tuple[dict[str, Card], dict[str, Card] | None, dict[str, str]]:
+    def _comparison(self) -> tuple[dict[str, Card], dict[str, Card] | None, dict[str, str]]:
         """`reference`, and why cards of the user's own data are not compared."""
-        if "reference" not in self._found:
-            self._found["reference"] = self._compare()
-        return self._found["reference"]
+        if "reference" not in self._cache:
+            self._cache["reference"] = self._compare()
+        return self._cache["reference"]
 
     def _compare(self) -> tuple[dict[str, Card], dict[str, Card] | None, dict[str, str]]:
         if self.chance:
             return self.judge.cards(self.features(self.fresh)), None, {}
         if not self.stand_ins:
             return dict.fromkeys(CARDS), dict.fromkeys(CARDS), {}
-        judge, honest, _, made = self._stand_in(0)
-        (honest_cards, missing), (made_cards, lacking) = judge.scored(honest), judge.scored(made)
+        judge, honest, _, generated = self._stand_in(0)
+        (honest_cards, missing), (made_cards, lacking) = judge.compute_cards(honest), judge.compute_cards(generated)
         return honest_cards, made_cards, {**missing, **lacking}
 
     def _stand_in(self, k: int) -> tuple[Judge, np.ndarray, np.ndarray, np.ndarray]:
         """A judge with a part of the test rows, two other parts of them, and as many generated rows."""
         rng = np.random.default_rng([self.seed, 8, k])
-        train, test, made = (self.features(x) for x in (self.train, self.test, self.fresh))
-        test, made, count = rng.permutation(test), rng.permutation(made), self.stand_ins
+        train, test, generated = (self.features(x) for x in (self.train, self.test, self.fresh))
+        test, generated, count = rng.permutation(test), rng.permutation(generated), self.stand_ins
         kept = np.ptp(test[2 * count :], axis=0) > 0
-        train, test, made = train[:, kept], test[:, kept], made[:, kept]
-        judge = Judge(train, test[2 * count :], self.seed, self.told)
-        return judge, test[:count], test[count : 2 * count], made[:count]
+        train, test, generated = train[:, kept], test[:, kept], generated[:, kept]
+        judge = Judge(train, test[2 * count :], self.seed, self.on_part)
+        return judge, test[:count], test[count : 2 * count], generated[:count]
 
     @property
     def stand_ins(self) -> int:
         """How many test rows stand in for an honest generator."""
-        if "stand_ins" not in self._found:
-            self._found["stand_ins"] = stand_ins(self.features(self.test), len(self.train), len(self.fresh))
-        return self._found["stand_ins"]
+        if "stand_ins" not in self._cache:
+            self._cache["stand_ins"] = stand_ins(self.features(self.test), len(self.train), len(self.fresh))
+        return self._cache["stand_ins"]
 
     def honest_cards(self, k: int) -> dict[str, Card]:
         """The cards of another honest generator, the k-th; of the user's data, how two stand-ins' differ."""
@@ -229,33 +229,33 @@ class Study:
         turned = self.plane(np.eye(self.dim)) - self.plane(np.zeros((1, self.dim)))
         return np.sqrt(spread**2 @ turned**2)
 
-    def result(self, found: Judged, noise: dict[str, Card] | None) -> dict[str, Any]:
+    def result(self, judgement: Judgement, noise: dict[str, Card] | None) -> dict[str, Any]:
         """Python's numbers for the page."""
-        honest, comparable, uncompared = self._compared
+        honest, comparable, uncompared = self._comparison
         return {
             "key": self.key,
-            "cards": found.cards,
-            "missing": found.missing,
+            "cards": judgement.cards,
+            "missing": judgement.missing,
             "uncompared": uncompared,
             "honest": honest,
             "comparable": comparable,
             "noise": noise,
-            "sigma": np.asarray(found.fitted.sigma).tolist() if self.plane is None else None,
-            "variance": np.asarray(found.fitted.variance).tolist(),
-            "memorization": np.asarray(found.fitted.memorization).tolist(),
-            "quality": found.quality.tolist(),
-            "nearest": found.nearest.tolist(),
-            "distance": found.distance.tolist(),
+            "sigma": np.asarray(judgement.fitted.sigma).tolist() if self.plane is None else None,
+            "variance": np.asarray(judgement.fitted.variance).tolist(),
+            "memorization": np.asarray(judgement.fitted.memorization).tolist(),
+            "quality": judgement.quality.tolist(),
+            "nearest": judgement.nearest.tolist(),
+            "distance": judgement.distance.tolist(),
         }
 
 
 def spread_of(cards: list[dict[str, Card]]) -> dict[str, Card]:
     """The standard deviation of each card over honest generators; None where one has no value."""
-    found: dict[str, Card] = {}
+    spreads: dict[str, Card] = {}
     for name in CARDS:
-        values = [known for one in cards if (known := one[name]) is not None]
-        found[name] = float(np.std(values, ddof=1)) if len(values) == len(cards) else None
-    return found
+        values = [card for one in cards if (card := one[name]) is not None]
+        spreads[name] = float(np.std(values, ddof=1)) if len(values) == len(cards) else None
+    return spreads
 
 
 def difference(name: str, a: Card, b: Card) -> Card:
@@ -277,15 +277,15 @@ def usual_of(honest: dict[str, Card], differences: list[dict[str, Card]], steps:
     from scipy.stats import norm, t
 
     widened = float(t.isf(norm.sf(3), len(differences))) / 3
-    found: dict[str, Card] = {}
+    usual_by_card: dict[str, Card] = {}
     for name in CARDS:
-        values, start = [known for one in differences if (known := one[name]) is not None], honest[name]
+        values, start = [card for one in differences if (card := one[name]) is not None], honest[name]
         if start is None or len(values) < len(differences):
-            found[name] = None
+            usual_by_card[name] = None
             continue
         usual = widened * float(np.hypot(np.linalg.norm(values) / len(values) ** 0.5, steps.get(name, 0)))
-        found[name] = usual * (2 * max(start, 0) ** 0.5 + 3 * usual) if name in SQUARED else usual
-    return found
+        usual_by_card[name] = usual * (2 * max(start, 0) ** 0.5 + 3 * usual) if name in SQUARED else usual
+    return usual_by_card
 
 
 @lru_cache(maxsize=4)

@@ -89,7 +89,7 @@ class Monitor(Watched, Lab):
     """
 
     _esm = modules.module("monitor/view/index.js")
-    _css = modules.style(*modules.CHARTS, "toolkit/view/ink.css", "monitor/view/style.css")
+    _css = modules.style(*modules.CHARTS, "toolkit/view/heat_colors.css", "monitor/view/style.css")
     _state = MonitorScene
     _saved_words = OF_MONITOR
 
@@ -270,7 +270,7 @@ class Monitor(Watched, Lab):
             raise InvalidInput("scene", f"has the client {shown(scene.client)}", "Choose one of this run")
 
     @classmethod
-    def _opened(cls, scene: Any) -> Monitor:
+    def _open(cls, scene: Any) -> Monitor:
         fix = "Open the run, and load it there: lab.from_share(…)"
         raise InvalidInput("share string", "holds a Monitor's settings, not its run", fix)
 

@@ -115,7 +115,7 @@ def _are_alike(table: np.ndarray | None, first: np.ndarray) -> bool:
 
 
 def gaps_of(history: History) -> dict[str, Any]:
-    """KID's gap by metric as a table for any weights, see toolkit/view/kidgap.js; of runs whose segments share it."""
+    """KID's gap by metric as a table for any weights, see toolkit/view/kid_gap.js; of runs whose segments share it."""
     found = {}
     k = len(history.names)
     for facts in (facts for facts in metrics_of(history) if facts.kind == "kid" and k <= MOST_TABLED):

@@ -1,10 +1,15 @@
 """Generators that the Playground can draw beside Gaussians; each is a distribution that `nm.evaluate` takes as it is.
 
 Twin: labs/plane/view/distributions.js · held by: tests/labs/plane/test_scores_page.py
+Twin: labs/toolkit/view/random.js · held by: tests/labs/plane/test_scores_page.py
+
+Points that Python and the page draw alike come from a counter-based generator: point k of an item is a function of the
+seed, the item and k alone.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,9 +25,55 @@ from ...metrics.kid.metric import KID
 from ...metrics.kid.polynomial import Polynomial
 from ..toolkit.fields import facts
 from ..toolkit.schema import read
-from .draws import displayed, draw
 
 _TYPES = facts(__package__, "items.json")
+
+
+def noise(seed: int, stream: int, n: int) -> np.ndarray:
+    """Return (n, 3): two standard normals and a uniform number for each point, from mulberry32 on a counter."""
+    start = ((seed + 1) * 0x9E3779B1 & 0xFFFFFFFF) ^ ((stream + 1) * 0x85EBCA6B & 0xFFFFFFFF)
+    a = np.uint32(start) + np.arange(1, 3 * n + 1, dtype=np.uint32) * np.uint32(0x6D2B79F5)
+    t = (a ^ (a >> np.uint32(15))) * (np.uint32(1) | a)
+    t = (t + (t ^ (t >> np.uint32(7))) * (np.uint32(61) | t)) ^ t
+    u = ((t ^ (t >> np.uint32(14))) / 4294967296).reshape(n, 3)
+    radius, turn = np.sqrt(-2 * np.log(1 - u[:, 0])), 2 * np.pi * u[:, 1]
+    return np.column_stack([radius * np.cos(turn), radius * np.sin(turn), u[:, 2]])
+
+
+def draw(distribution: Gaussian | Mixture | Empirical, seed: int, stream: int, n: int) -> np.ndarray:
+    """Return (n, 2) points of a Gaussian, a mixture or a set of points, the same as the page draws."""
+    random = noise(seed, stream, n)
+    parts, weights = _parts(distribution)
+    ends = np.cumsum(weights)
+    chosen = np.minimum(np.searchsorted(ends, random[:, 2], side="right"), len(parts) - 1)
+    points = np.empty((n, 2))
+    for index, part in enumerate(parts):
+        own = chosen == index
+        if isinstance(part, Empirical):
+            rows = display_points(part.rows)
+            share = (random[own, 2] - ends[index] + weights[index]) / weights[index]
+            points[own] = rows[np.minimum(len(rows) - 1, np.floor(share * len(rows)).astype(int))]
+        else:
+            points[own] = part.mean + random[own, :2] @ part.root
+    return points
+
+
+def display_points(source: Any, most: int = 300) -> np.ndarray:
+    """Return the points that the page shows: at most `most` evenly spread rows, or as many drawn ones."""
+    if isinstance(source, Distribution):
+        return np.asarray(source.sample(most, np.random.default_rng(0)))
+    return to_numpy(source)[:: math.ceil(len(source) / most)]
+
+
+def _parts(distribution: Gaussian | Mixture | Empirical) -> tuple[list[Gaussian | Empirical], list[float]]:
+    if not isinstance(distribution, Mixture):
+        return [distribution], [1.0]
+    parts, weights = [], []
+    for part, weight in zip(distribution.components, distribution.weights, strict=True):
+        inner, shares = _parts(part)
+        parts += inner
+        weights += [weight * share for share in shares]
+    return parts, weights
 
 
 class Bumps(Mixture):
@@ -72,7 +123,7 @@ class Copycat(Empirical):
             stream = 2 * federation.names.index(client)
             super().__init__(draw(source.distribution, self.seed, stream, self.count))
         else:
-            super().__init__(displayed(source.distribution if source.rows is None else source.rows)[: self.count])
+            super().__init__(display_points(source.distribution if source.rows is None else source.rows)[: self.count])
 
 
 def _shrunk(distribution: Any, psi: float, centre: np.ndarray) -> Gaussian | Empirical:
@@ -84,8 +135,7 @@ def _shrunk(distribution: Any, psi: float, centre: np.ndarray) -> Gaussian | Emp
 
 
 def summary(source: Any) -> dict[str, Any]:
-    """What the page has to know of rows (n, 2) or of a distribution it cannot draw itself: moments, kernel mean, some
-    points.
+    """Return what the page needs of rows (n, 2) or of a distribution: moments, kernel mean, some points.
 
     `count` is 0 for a distribution, `phi` the mean embedding under the cubic kernel, in the order of
     view/distributions.js.
@@ -105,5 +155,5 @@ def summary(source: Any) -> dict[str, Any]:
         "cov": [float(cov[0, 0]), float(cov[0, 1]), float(cov[1, 1])],
         "phi": phi.tolist(),
         "diagonal": float(parts.parts[0].diagonal),
-        "points": displayed(source).tolist(),
+        "points": display_points(source).tolist(),
     }

@@ -25,7 +25,7 @@ def add_ellipse(ax: Any, center: Any, width: float, height: float, angle: float,
 
 
 def _near_part(center: np.ndarray, axes: np.ndarray, half: float) -> Path:
-    """An ellipse as a polygon, of corners close together near the window, cut off where none can see it."""
+    """Return an ellipse as a polygon, fine near the window and cut off where none can see it."""
     edge = REACH * half
     turns = np.linspace(0, 2 * np.pi, 361)
     while True:

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import InvalidInput, check_list, check_names, check_text, printable
 from ...files import checked_path, write
+from ..toolkit import modules, saved
 from ..toolkit.fields import facts, listed, loaded
 from ..toolkit.schema import read
 from ..toolkit.snapshot import picture, png_of
-from .collector import page_of
-from .lessons import Lesson, shipped
+from .lessons import Lesson, builtin_lessons
 from .scene import Scene
 
 if TYPE_CHECKING:
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 _FACTS = facts(__package__, "answers.json")
 MARK, DIGITS = str(_FACTS["mark"]), int(_FACTS["digits"])
 # Letters of one string, strings that are read, and letters of all that is pasted.
-LONGEST, MOST, LARGEST = (int(_FACTS[name]) for name in ("longest", "most", "largest"))
-LONGEST_WHO = 80
+MAX_ANSWER_LETTERS, MAX_ANSWERS, MAX_PASTED_LETTERS = (int(_FACTS[name]) for name in ("longest", "most", "largest"))
+MAX_NAME_LETTERS = 80
 _STRING = re.compile(rf"\b{MARK}\.([A-Za-z0-9_-]+)", re.ASCII)
 # What stands between a name and a string in chats, tables and lists.
 _AROUND = string.whitespace + string.punctuation + "–—"
 COLUMNS = ["who", "lesson", "guess", "answer", "off"]
 
 
-def packed(progress: Mapping[str, Any]) -> str:
-    """The string of what a scene's field `lesson` holds; "" where no flag was placed."""
+def pack(progress: Mapping[str, Any]) -> str:
+    """Return the string of a scene's field `lesson`, or "" where no flag was placed."""
     if progress["guess"] is None:
         return ""
     value = [progress["name"], *(_brief(progress[part]) for part in ("guess", "answer"))]
@@ -57,10 +57,14 @@ def _brief(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.{DIGITS}g}")
 
 
-def unpacked(body: str) -> tuple[str, float, float | None]:
-    """Lesson, guess and answer of a string without its mark; raises `InvalidInput` where it holds none."""
+def unpack(body: str) -> tuple[str, float, float | None]:
+    """Return the lesson, guess and answer that a string holds; raises `InvalidInput` where it holds none."""
     try:
-        text = base64.b64decode(body + "=" * (-len(body) % 4), b"-_", validate=True) if len(body) <= LONGEST else b""
+        text = (
+            base64.b64decode(body + "=" * (-len(body) % 4), b"-_", validate=True)
+            if len(body) <= MAX_ANSWER_LETTERS
+            else b""
+        )
     except binascii.Error:
         text = b""
     name, guess, answer = listed(loaded(text, "answer"), "answer", 3, 3)
@@ -81,7 +85,7 @@ def answer_table(progress: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """A row for each lesson that a learner opened, with the string that is handed to a teacher."""
     import pandas as pd
 
-    rows = [(p["name"], p["guess"], p["answer"], _off(p), p["revealed"], packed(p)) for p in progress]
+    rows = [(p["name"], p["guess"], p["answer"], _off(p), p["revealed"], pack(p)) for p in progress]
     table = pd.DataFrame(rows, columns=["lesson", "guess", "answer", "off", "revealed", "string"])
     return table.astype({"guess": float, "answer": float, "off": float, "revealed": bool})
 
@@ -122,7 +126,7 @@ class ClassAnswers:
         target = checked_path(path, ".html", ".htm")
         columns = (self.table[name] for name in ("lesson", "guess", "answer"))
         strings = [
-            packed({"name": name, "guess": guess, "answer": None if math.isnan(answer) else answer})
+            pack({"name": name, "guess": guess, "answer": None if math.isnan(answer) else answer})
             for name, guess, answer in zip(*columns, strict=True)
         ]
         asked = {name: one.to_json() for name, one in self.lessons.items() if one.predict}
@@ -159,36 +163,48 @@ def collect_answers(strings: str | Iterable[str] = "", *, lesson: Any = None) ->
     """
     import pandas as pd
 
-    texts = [strings] if isinstance(strings, str) else check_list(strings, "strings", LARGEST)
-    text = "\n".join(check_text(_joined(part), "strings", LARGEST) for part in texts)
-    if len(text) > LARGEST:
-        raise InvalidInput("strings", f"has {len(text):,} letters", f"Give at most {LARGEST:,}")
-    known = dict(shipped())
+    texts = [strings] if isinstance(strings, str) else check_list(strings, "strings", MAX_PASTED_LETTERS)
+    text = "\n".join(check_text(_joined(part), "strings", MAX_PASTED_LETTERS) for part in texts)
+    if len(text) > MAX_PASTED_LETTERS:
+        raise InvalidInput("strings", f"has {len(text):,} letters", f"Give at most {MAX_PASTED_LETTERS:,}")
+    lessons_by_name = dict(builtin_lessons())
     if lesson is not None:
         own = Lesson.read(lesson)
-        known[own.name] = own
+        lessons_by_name[own.name] = own
     rows, unreadable = [], 0
     for line in text.splitlines():
         end = 0
-        for found in _STRING.finditer(line):
+        for match in _STRING.finditer(line):
             try:
-                name, guess, answer = unpacked(found[1])
+                name, guess, answer = unpack(match[1])
             except InvalidInput:
                 unreadable += 1
             else:
                 off = None if answer is None else abs(guess - answer)
-                rows.append((_who(line[end : found.start()]), name, guess, answer, off))
-            end = found.end()
-    if len(rows) > MOST:
-        raise InvalidInput("strings", f"holds {len(rows):,} answers", f"Give at most {MOST:,}")
+                rows.append((_who(line[end : match.start()]), name, guess, answer, off))
+            end = match.end()
+    if len(rows) > MAX_ANSWERS:
+        raise InvalidInput("strings", f"holds {len(rows):,} answers", f"Give at most {MAX_ANSWERS:,}")
     table = pd.DataFrame(rows, columns=COLUMNS).astype({"guess": float, "answer": float, "off": float})
-    return ClassAnswers(table, unreadable, known)
+    return ClassAnswers(table, unreadable, lessons_by_name)
 
 
 def _joined(part: Any) -> Any:
-    """A text that is safe to check: chats hold letters that no table can show."""
-    return printable(part, LARGEST + 1) if isinstance(part, str) else part
+    """Return a pasted text with the letters replaced that no table can show."""
+    return printable(part, MAX_PASTED_LETTERS + 1) if isinstance(part, str) else part
 
 
 def _who(text: str) -> str:
-    return printable(text.strip(_AROUND), LONGEST_WHO)
+    return printable(text.strip(_AROUND), MAX_NAME_LETTERS)
+
+
+def page_of(text: str, lessons: Mapping[str, Any]) -> bytes:
+    """Return the page of a class as UTF-8, with `text` pasted already and the lessons that it knows."""
+    return saved.fill_template("playground/view/collect.html", **page_fields(text, lessons))
+
+
+def page_fields(text: str, lessons: Mapping[str, Any]) -> dict[str, str]:
+    """Return the fields of the page's template: script, state and style."""
+    script = modules.module("playground/view/collect.js")
+    style = modules.style("toolkit/view/chart.css", "playground/view/collect.css")
+    return {**saved.embed(script, {"text": text, "lessons": lessons}), "style": style}

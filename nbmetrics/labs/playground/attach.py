@@ -13,15 +13,15 @@ from ...errors import InvalidInput, check_names, shown
 from ...federation import Client, Federation, Generator, are_images, as_generators, check_one_space
 from ..plane.distributions import summary
 from ..plane.items import Item
+from .high_dimensional import drawn_source, wide_item
 from .projection import Projection
 from .scene import Scene
-from .wide import drawn_source, wide_item
 
 OTHER = {"clients": "generators", "generators": "clients"}
 
 
 def clients_of(federation: Any, plane: Any) -> Any:
-    """The clients to show, or a preset's name, a scene or None; InvalidInput where `plane` has no use."""
+    """Return the clients to show, or a preset's name, a scene or None; InvalidInput where `plane` has no use."""
     if federation is None or isinstance(federation, (str, Scene)):
         dim = 2
     else:
@@ -32,10 +32,10 @@ def clients_of(federation: Any, plane: Any) -> Any:
     return federation
 
 
-def added(
+def add_item(
     scene: Scene, kind: str, name: str, source: Any, projection: Projection | None, free_key: Callable[[str], str]
 ) -> tuple[Scene, dict[str, Any]]:
-    """The scene with one more of `kind`, or another in the place of the one of that name; images become rows here.
+    """Return a scene with one more item of `kind`, or with the one of that name replaced; images become rows.
 
     Returns
     -------
@@ -51,8 +51,8 @@ def added(
         item, held, drawn = _wide(scene, party, projection, place)
         new = {key: held}, {key: drawn}
     else:
-        item, given = _flat(scene, party)
-        new = ({key: given}, {key: summary(given)}) if given is not None else ({}, {})
+        item, rows = _flat(scene, party)
+        new = ({key: rows}, {key: summary(rows)}) if rows is not None else ({}, {})
     item = replace(item, data=key if new[0] else None)
     if kind == "clients":
         weight = items[place].weight if place < len(items) else _weight(scene, new[0].get(key))
@@ -64,14 +64,14 @@ def added(
 
 
 def _client(scene: Scene, name: str, source: Any) -> Client:
-    """The client that a source makes; images become rows as the other clients' did."""
+    """Return the client of a source; images become rows as the other clients' did."""
     client = Federation({name: source}, extractor=scene.extraction if are_images(source) else None)[name]
     check_one_space([("the scene", scene.extraction), (name, client.extraction)], "source")
     return client
 
 
 def _generator(scene: Scene, name: str, source: Any) -> Generator:
-    """The generator that a source makes; what it makes of images are rows, as the clients' are."""
+    """Return the generator of a source; what it makes of images are rows, as the clients' are."""
     return as_generators({name: source})[0].through(scene.extraction)
 
 
@@ -85,16 +85,16 @@ def _wide(
 
 
 def _flat(scene: Scene, party: Client | Generator) -> tuple[Item, Any]:
-    """The item of a source in the plane, and what a lab holds for it, if anything."""
+    """Return the item of a source in the plane, and the data that a lab holds for it, or None."""
     if isinstance(party, Client):
-        made = Scene.of(Federation([party]))
-        return made.clients[0], made.data.get(party.name or "")
-    made = Scene.of(scene.distributions, [party], seed=scene.seed)
-    return made.generators[0], made.data.get(party.name or "")
+        flat_scene = Scene.of(Federation([party]))
+        return flat_scene.clients[0], flat_scene.data.get(party.name or "")
+    flat_scene = Scene.of(scene.distributions, [party], seed=scene.seed)
+    return flat_scene.generators[0], flat_scene.data.get(party.name or "")
 
 
 def _weight(scene: Scene, held: Any) -> float:
-    """What a new client weighs: as much a row as the others, or as much as they do on average."""
+    """Return the weight of a new client: by its rows as the others', or their average."""
     total = sum(client.weight or 0.0 for client in scene.clients)
     others = [scene.data.get(client.key) if client.kind == "data" else None for client in scene.clients]
     counts = [len(source) if _has_rows(source) else 0 for source in (held, *others)]

@@ -24,8 +24,8 @@ from ...ranking import numeral, places
 from .. import toolkit
 from ..plane.figure import add_ellipse
 from ..toolkit.fields import facts
+from .headline import headline, with_cautions
 from .scene import Scene
-from .words import headline, hedged
 
 SIDE = 4.6  # inches of the plane, which is square
 LETTER = 0.078  # inches, about, of a name's letter
@@ -49,7 +49,7 @@ class Look(NamedTuple):
 
 CLIENT = Look("o", drawing.CLIENT, "-")
 _HALO = {"facecolor": (1, 1, 1, 0.75), "edgecolor": "none", "pad": 0.8}
-MOST_POINTS = 300
+MAX_POINTS_DRAWN = 300
 NOTE = (
     "avg: the mean of the clients’ own scores. all: one score against the pooled clients. ≠: other places by the two."
 )
@@ -83,7 +83,7 @@ def _headline(scene: Scene, scores: Scores | None) -> str:
         return ""
     metric = scene.view["metric"] if scene.view["metric"] in scores.metrics else "fid"
     cautions = scores.cautions if scene.plane is not None else ()
-    return hedged(headline(scores, metric), scores.label(metric), scene.samples, cautions)
+    return with_cautions(headline(scores, metric), scores.label(metric), scene.samples, cautions)
 
 
 def _plane(ax: Any, scene: Scene, data: Mapping[str, Any]) -> None:
@@ -113,7 +113,7 @@ def _items(scene: Scene) -> tuple[list[tuple[str, Any, HasMoments, Look]], HasMo
 
 
 def _shadows(scene: Scene, data: Mapping[str, Any]) -> tuple[list[tuple[str, Any, HasMoments, Look]], HasMoments]:
-    """The same of what is shown of rows wider than the plane."""
+    """Return the same of the projection of rows wider than the plane."""
     items: list[tuple[str, Any, HasMoments, Look]] = []
     looks = [
         *((client, CLIENT) for client in scene.clients),
@@ -142,7 +142,7 @@ def _path_of(shape: str) -> Path:
 
 
 def _moments(source: Any) -> HasMoments:
-    """What knows the mean and covariance of a distribution or of rows."""
+    """Return the mean and covariance of a distribution or of rows."""
     return source if has_moments(source) else Gaussian.fit(source)
 
 
@@ -153,7 +153,7 @@ def _item(ax: Any, source: Any, whole: HasMoments, look: Look) -> None:
             _ellipse(ax, part, 1, facecolor=(colour, 0.14), edgecolor=colour, linewidth=1.5)
             _ellipse(ax, part, 2, edgecolor=(colour, 0.5), linestyle=dashes, linewidth=1)
         else:
-            points = part[:: -(-len(part) // MOST_POINTS)]
+            points = part[:: -(-len(part) // MAX_POINTS_DRAWN)]
             ax.plot(*points.T, linestyle="", marker=marker, markersize=2, color=colour, alpha=0.4)
             _ellipse(ax, whole, 1, edgecolor=colour, linewidth=1.5)
     ax.plot(*whole.mean, marker=marker, color=colour, markersize=7, markeredgecolor="white", zorder=5)
@@ -216,7 +216,7 @@ def _key(figure: Drawing, ax: Any) -> None:
 
 
 def _table(ax: Any, scores: Scores) -> float:
-    """Draws it, and returns where it ends."""
+    """Draw the table of scores and return where it ends."""
     values = {metric: scores.values(metric)[:2] for metric in scores.metrics}
     ranks = {metric: [places(losses) for losses in scores.losses(metric)[:2]] for metric in scores.metrics}
     height = min(HEIGHT, (SIDE - 1.6) / len(scores.generators))

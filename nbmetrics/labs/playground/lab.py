@@ -16,16 +16,15 @@ from ...ranking import numeral
 from ..plane.distributions import summary
 from ..toolkit import modules, saved
 from ..toolkit.lab import Lab
-from ..toolkit.namespace import listed, suitable, why_not
+from ..toolkit.namespace import list_variables, suitable, why_not
 from .answers import answer_table
-from .attach import added, clients_of
-from .lessons import Lesson, shipped
-from .numbers import computed, metrics_of
+from .attach import add_item, clients_of
+from .high_dimensional import SAVED_WIDE, Kept, is_quick, wide_scene
+from .lessons import Lesson, builtin_lessons, lesson_of
+from .numbers import compute, metrics_of
 from .projection import Projection
-from .remembered import Memory
 from .scene import Scene, presets
-from .teaching import lesson_of
-from .wide import SAVED_WIDE, Kept, is_quick, wide_scene
+from .score_cache import ScoreCache
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,24 +89,28 @@ class Playground(Lab):
         metric: str = "fid",
         lesson: Any = None,
     ) -> None:
-        known, offered = presets(), shipped()
+        presets_by_name, lessons_by_name = presets(), builtin_lessons()
         if lesson is not None:
-            given = [federation, generators, plane]
-            if any(g is not None for g in given) or (samples, seed, metric) != (0, 0, "fid"):
+            arguments = [federation, generators, plane]
+            if any(g is not None for g in arguments) or (samples, seed, metric) != (0, 0, "fid"):
                 seen = "brings clients, generators and settings of its own"
                 raise InvalidInput("lesson", seen, "Give a lesson, or clients, generators and settings")
             chosen = Lesson.read(lesson)
-            offered = {**({} if chosen.name in offered else {chosen.name: chosen}), **offered, chosen.name: chosen}
+            lessons_by_name = {
+                **({} if chosen.name in lessons_by_name else {chosen.name: chosen}),
+                **lessons_by_name,
+                chosen.name: chosen,
+            }
             federation = chosen.start
         settings: dict[str, Any] = {"samples": samples, "seed": seed, "view": {"metric": metric}}
         federation = clients_of(federation, plane)
         wide: dict[str, Any] = {}
-        self._kept, self._memory = Kept(), Memory()
+        self._kept, self._memory = Kept(), ScoreCache()
         self._projection: Projection | None = None
         if isinstance(federation, Scene):
             start = federation
         elif federation is None or isinstance(federation, str):
-            start = Scene.preset_named(next(iter(known)) if federation is None else federation)
+            start = Scene.preset_named(next(iter(presets_by_name)) if federation is None else federation)
             if generators is not None:
                 start = Scene.of(start.federation, generators, OWN, **settings)
             else:
@@ -117,17 +120,17 @@ class Playground(Lab):
             start, wide = wide_scene(federation, generators, self._projection, OWN, **settings)
         else:
             start = Scene.of(federation, generators, OWN, **settings)
-        if start.preset not in {**known, **offered}:
-            known = {start.preset or OWN: start, **known}
+        if start.preset not in {**presets_by_name, **lessons_by_name}:
+            presets_by_name = {start.preset or OWN: start, **presets_by_name}
         self._data, self._extracted = dict(start.data), dict(start.extracted)
         # What the learner came to in each lesson, by its name.
         self._progress: dict[str, Any] = {}
         self._is_later = start.plane is not None and not is_quick(start)
-        super().__init__(start, known)
+        super().__init__(start, presets_by_name)
         self.data = wide or {name: summary(source) for name, source in self._data.items()}
         if "doing" in self.result:
             self._worker.put(start)
-        self.lessons = {name: one.to_json() for name, one in offered.items()}
+        self.lessons = {name: one.to_json() for name, one in lessons_by_name.items()}
 
     @property
     def lesson(self) -> str | None:
@@ -258,10 +261,10 @@ class Playground(Lab):
         self._add("clients", name, source)
 
     def _add(self, kind: str, name: str, source: Any) -> None:
-        following, drawn = added(self._scene, kind, name, source, self._projection, self._free_key)
+        following, drawn = add_item(self._scene, kind, name, source, self._projection, self._free_key)
         self._data, self._extracted = dict(following.data), dict(following.extracted)
         self.data = {**self.data, **drawn}
-        self._loaded(following)
+        self._load(following)
 
     def _free_key(self, name: str) -> str:
         """Under what another source is held: one of that name may be in the history."""
@@ -270,7 +273,7 @@ class Playground(Lab):
 
     def _answer_to(self, kind: Any, message: Mapping[str, Any]) -> None:
         if kind == "names":
-            self.namespace = listed(self._scene.dim, self._scene.extraction is not None)
+            self.namespace = list_variables(self._scene.dim, self._scene.extraction is not None)
         elif kind == "attach":
             sources = suitable()
             name = check_choice(message.get("name"), sources, "name")
@@ -282,13 +285,13 @@ class Playground(Lab):
 
     def _computed(self, scene: Scene) -> dict[str, Any]:
         scene = self._held(scene)
-        return computed(scene, self._memory) if scene.plane is None else self._kept.result(scene)
+        return compute(scene, self._memory) if scene.plane is None else self._kept.result(scene)
 
-    def _answered(self, scene: Any) -> dict[str, Any]:
+    def _answer_of(self, scene: Any) -> dict[str, Any]:
         if self._is_later:  # the constructor asks first, and does not wait for what takes long
             self._is_later = False
             return {"rev": scene.rev, "doing": True}
-        return super()._answered(scene)
+        return super()._answer_of(scene)
 
     def _settle_all(self) -> None:
         scene = self._scene

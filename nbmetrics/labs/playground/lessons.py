@@ -65,11 +65,11 @@ EXAMPLES: dict[str, Any] = {
 }
 # What scenes that change keep of the one that was there.
 KEPT = ("rev", "preset", "lesson")
-MOST_TRIES = 24
+MAX_TRIES = 24
 # Bounds of the numbers of a lesson, which its page reads too.
 NUMBERS = facts(__package__, "lesson.json")
 # Bytes of a file: far above any lesson.
-LARGEST = 2**20
+MAX_FILE_BYTES = 2**20
 
 
 @dataclass(frozen=True)
@@ -91,26 +91,26 @@ class Lesson:
     @classmethod
     def parse(cls, value: Any) -> Lesson:
         """A lesson from a dict; raises `InvalidInput` naming the field that is wrong, and what would do."""
-        given = _dict(value, FIELDS, NEEDED, "lesson")
-        name = check_names([given["name"]], "lesson.name")[0]
-        scene = _scene(given["scene"], "lesson.scene")
-        predict = None if given.get("predict") is None else _predict(given["predict"], scene)
-        check = None if given.get("check") is None else _check(given["check"], scene)
+        fields = _dict(value, FIELDS, NEEDED, "lesson")
+        name = check_names([fields["name"]], "lesson.name")[0]
+        scene = _scene(fields["scene"], "lesson.scene")
+        predict = None if fields.get("predict") is None else _predict(fields["predict"], scene)
+        check = None if fields.get("check") is None else _check(fields["check"], scene)
         named = [part["generator"] for part in (predict, check) if part and "generator" in part]
         progress = {"guess": None, "revealed": False, "about": {g: g for g in named}, "answer": None, "other": None}
-        minutes = given.get("minutes")
+        minutes = fields.get("minutes")
         return cls(
             name=name,
-            question=_text(given["question"], "lesson.question"),
+            question=_text(fields["question"], "lesson.question"),
             scene=replace(scene, rev=0, preset=name, lesson={"name": name, **progress}),
             predict=predict,
             check=check,
-            reveal=check_text(given.get("reveal", ""), "lesson.reveal"),
-            tries=_texts(given.get("tries", ()), "lesson.tries"),
-            hint=check_text(given.get("hint", ""), "lesson.hint"),
-            solution=_solution(given.get("solution"), scene, named),
+            reveal=check_text(fields.get("reveal", ""), "lesson.reveal"),
+            tries=_texts(fields.get("tries", ()), "lesson.tries"),
+            hint=check_text(fields.get("hint", ""), "lesson.hint"),
+            solution=_solution(fields.get("solution"), scene, named),
             minutes=None if minutes is None else read(minutes, NUMBERS["minutes"], "lesson.minutes"),
-            aim=check_text(given.get("aim", ""), "lesson.aim"),
+            aim=check_text(fields.get("aim", ""), "lesson.aim"),
         )
 
     @classmethod
@@ -122,7 +122,7 @@ class Lesson:
             return cls.parse(source)
         if isinstance(source, Path) or (isinstance(source, str) and source.endswith(".json")):
             return cls.parse(_file(Path(source)))
-        return shipped()[check_choice(source, shipped(), "lesson")]
+        return builtin_lessons()[check_choice(source, builtin_lessons(), "lesson")]
 
     @property
     def metric(self) -> str:
@@ -141,7 +141,7 @@ class Lesson:
     @property
     def after(self) -> Scene:
         """The scene that Reveal shows."""
-        changed = Scene.parse(_changed(self.start, (self.predict or {}).get("then") or {}, "then"))
+        changed = Scene.parse(_with_changes(self.start, (self.predict or {}).get("then") or {}, "then"))
         return replace(changed, lesson={**(changed.lesson or {}), "revealed": True})
 
     def to_json(self) -> dict[str, Any]:
@@ -161,11 +161,11 @@ class Lesson:
 
 
 @cache
-def shipped() -> dict[str, Lesson]:
+def builtin_lessons() -> dict[str, Lesson]:
     """The lessons that come with the package, by name."""
     content = resources.files(__package__).joinpath("lessons.json").read_text("utf-8")
-    found = [Lesson.parse(lesson) for lesson in loaded(content, "lessons")]
-    return dict(zip(check_names([lesson.name for lesson in found], "lessons"), found, strict=True))
+    lessons = [Lesson.parse(lesson) for lesson in loaded(content, "lessons")]
+    return dict(zip(check_names([lesson.name for lesson in lessons], "lessons"), lessons, strict=True))
 
 
 def lessons() -> pd.DataFrame:
@@ -184,7 +184,7 @@ def lessons() -> pd.DataFrame:
     """
     import pandas as pd
 
-    rows = [(one.name, one.minutes, one.aim, one.question, one.metric) for one in shipped().values()]
+    rows = [(one.name, one.minutes, one.aim, one.question, one.metric) for one in builtin_lessons().values()]
     return pd.DataFrame(rows, columns=["name", "minutes", "aim", "question", "metric"])
 
 
@@ -195,32 +195,32 @@ def _file(path: Path) -> Any:
         if target.exists() and not target.is_file():  # a pipe may have no end
             raise InvalidInput("lesson", f"{name} is no file", fix)
         with target.open("rb") as file:
-            content = file.read(LARGEST + 1)
+            content = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise InvalidInput("lesson", f"cannot read {name}: {error.strerror}", fix) from None
     except (ValueError, RuntimeError) as error:  # a name with a null byte, or of a user that is unknown
         raise InvalidInput("lesson", f"cannot read {name}: {error}", fix) from None
-    if len(content) > LARGEST:
-        raise InvalidInput("lesson", f"{name} has more than {LARGEST:,} bytes", fix)
+    if len(content) > MAX_FILE_BYTES:
+        raise InvalidInput("lesson", f"{name} has more than {MAX_FILE_BYTES:,} bytes", fix)
     return loaded(content, f"lesson {name}")
 
 
-def _dict(value: Any, known: Collection[str], needed: Collection[str], where: str, **more: Any) -> Mapping[str, Any]:
-    """`value`, if it is a dict of `known` fields; what is missing is named with an example that would do."""
+def _dict(value: Any, allowed: Collection[str], needed: Collection[str], where: str, **more: Any) -> Mapping[str, Any]:
+    """Return `value` as a dict of `allowed` fields; names what is missing with an example that would do."""
     examples = {**EXAMPLES, **more}
     if not isinstance(value, Mapping):
-        wanted = _written({field: examples[field] for field in needed})
+        wanted = _field_text({field: examples[field] for field in needed})
         raise InvalidInput(where, f"got {shown(value)}", f"Give a dict, such as {wanted}")
     for field in value:
-        check_choice(field, known, where)
+        check_choice(field, allowed, where)
     for field in needed:
         if field not in value:
-            example = _written({field: examples[field]})[1:-1]
+            example = _field_text({field: examples[field]})[1:-1]
             raise InvalidInput(f"{where}.{field}", "is missing", f"Add it, such as {example}")
     return value
 
 
-def _written(value: Any) -> str:
+def _field_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -232,7 +232,7 @@ def _predict(value: Any, scene: Scene) -> dict[str, Any]:
         best = "min"
     fields = ("metric", "aggregate", "generator", "best", *BEST[best])
     _dict(value, fields, [field for field in fields if field != "redraws"], where, generator=generator)
-    found = {
+    prediction = {
         "metric": check_choice(value["metric"], CLOSED, f"{where}.metric"),
         "aggregate": check_choice(value["aggregate"], AGGREGATES, f"{where}.aggregate"),
         "generator": _generator(value["generator"], scene, f"{where}.generator"),
@@ -240,11 +240,11 @@ def _predict(value: Any, scene: Scene) -> dict[str, Any]:
     }
     if best == "min":
         check_choice(value["aggregate"], AGGREGATES[:2], f"{where}.aggregate")
-        return {**found, "sweep": _sweep(value["sweep"], found["generator"], scene, f"{where}.sweep")}
-    then = _scene(_changed(scene, value["then"], f"{where}.then"), f"{where}.then")
-    _generator(found["generator"], then, f"{where}.generator")
+        return {**prediction, "sweep": _sweep(value["sweep"], prediction["generator"], scene, f"{where}.sweep")}
+    then = _scene(_with_changes(scene, value["then"], f"{where}.then"), f"{where}.then")
+    _generator(prediction["generator"], then, f"{where}.generator")
     return {
-        **found,
+        **prediction,
         "axis": _axis(value["axis"], f"{where}.axis"),
         "then": dict(value["then"]),
         "redraws": read(value.get("redraws", 0), NUMBERS["redraws"], f"{where}.redraws"),
@@ -256,39 +256,39 @@ def _check(value: Any, scene: Scene) -> dict[str, Any]:
     _dict(value, value if isinstance(value, Mapping) else (), ("kind",), where)
     kind = check_choice(value["kind"], CHECKS, f"{where}.kind")
     _dict(value, ("kind", "metric", *CHECKS[kind]), CHECKS[kind], where, generator=generator)
-    found = dict(value)
+    fields = dict(value)
     if "metric" in value:
         check_choice(value["metric"], CLOSED, f"{where}.metric")
     tests: dict[str, Callable[[Any, str], Any]] = {
-        "aggregate": lambda given, place: check_choice(given, AGGREGATES, place),
-        "generator": lambda given, place: _generator(given, scene, place),
+        "aggregate": lambda part, place: check_choice(part, AGGREGATES, place),
+        "generator": lambda part, place: _generator(part, scene, place),
     }
     for field in CHECKS[kind]:
         place = f"{where}.{field}"
         is_number = field in NUMBERS
-        found[field] = read(value[field], NUMBERS[field], place) if is_number else tests[field](value[field], place)
-    return found
+        fields[field] = read(value[field], NUMBERS[field], place) if is_number else tests[field](value[field], place)
+    return fields
 
 
 def _solution(value: Any, scene: Scene, named: Collection[str]) -> Scene | None:
     if value is None:
         return None
     where = "lesson.solution"
-    solved = _scene(_changed(scene, value, where), where)
+    solved = _scene(_with_changes(scene, value, where), where)
     for name in named:
         _generator(name, solved, where)
     return solved
 
 
-def _changed(scene: Scene, changes: Any, where: str) -> dict[str, Any]:
-    """The JSON of a scene with other fields, of what is in the plane; its view keeps what it does not name."""
+def _with_changes(scene: Scene, changes: Any, where: str) -> dict[str, Any]:
+    """Return the JSON of a scene with other fields; its view keeps what they do not name."""
     if not isinstance(changes, Mapping):
-        fix = f"Give a dict of the fields that change, such as {_written(EXAMPLES['then'])}, or lab.scene"
+        fix = f"Give a dict of the fields that change, such as {_field_text(EXAMPLES['then'])}, or lab.scene"
         raise InvalidInput(where, f"got {shown(changes)}", fix)
-    given = scene.to_json()
+    fields = scene.to_json()
     view = changes.get("view", {})
-    view = {**given["view"], **view} if isinstance(view, Mapping) else view
-    return {**given, **changes, **{field: given[field] for field in KEPT}, "view": view}
+    view = {**fields["view"], **view} if isinstance(view, Mapping) else view
+    return {**fields, **changes, **{field: fields[field] for field in KEPT}, "view": view}
 
 
 def _scene(value: Any, where: str) -> Scene:
@@ -308,7 +308,7 @@ def _scene(value: Any, where: str) -> Scene:
 
 
 def _read(value: Any, where: str) -> Scene:
-    """The scene of a dict, of its JSON, or of a preset's name."""
+    """Return the scene of a dict, of its JSON, or of a preset's name."""
     if isinstance(value, str) and not value.lstrip().startswith("{"):
         return presets()[check_choice(value, presets(), where)]
     return value if isinstance(value, Scene) else Scene.parse(value)
@@ -333,10 +333,64 @@ def _axis(value: Any, where: str) -> list[float]:
 
 
 def _texts(value: Any, where: str) -> tuple[str, ...]:
-    return tuple(_text(line, f"{where}[{k}]") for k, line in enumerate(listed(value, where, 0, MOST_TRIES)))
+    return tuple(_text(line, f"{where}[{k}]") for k, line in enumerate(listed(value, where, 0, MAX_TRIES)))
 
 
 def _text(value: Any, where: str) -> str:
     if not check_text(value, where).strip():
         raise InvalidInput(where, "is empty", "Give a text")
     return str(value)
+
+
+# What fields of a lesson are called as arguments.
+_GIVEN_AS = {"reveal": "answer", "sweep": "flag", "axis": "flag"}
+
+
+def lesson_of(scene: Scene, question: Any, flag: Any, answer: Any, **others: Any) -> dict[str, Any]:
+    """Return the checked dict of a lesson about `scene`; `others` are as `Playground.make_lesson` describes them."""
+    shown_now = {field: part for field, part in scene.to_json().items() if field not in KEPT}
+    value = {"name": others.pop("name"), "question": question, "scene": shown_now}
+    predict = {field: others.pop(field) for field in ("metric", "aggregate", "generator", "then")}
+    if flag is not None:
+        value["predict"] = _prediction_of(scene, flag, predict)
+    if answer is not None:
+        value["reveal"] = answer
+    value.update({field: part for field, part in others.items() if part is not None})
+    if "tries" in value:
+        value["tries"] = list(value["tries"]) if isinstance(value["tries"], tuple) else value["tries"]
+    try:
+        Lesson.parse(value)
+    except InvalidInput as error:
+        field = error.argument.removeprefix("lesson.").removeprefix("predict.")
+        raise InvalidInput(_GIVEN_AS.get(field, field), error.seen, error.fix) from None
+    return value
+
+
+def _prediction_of(scene: Scene, flag: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the flag is about: a parameter that is swept, or a score between two numbers."""
+    metric = scene.view["metric"]
+    prediction = {
+        "metric": metric if metric in CLOSED else CLOSED[0],
+        "aggregate": "avg",
+        "generator": _first_swept(scene),
+        **{field: part for field, part in settings.items() if part is not None and field != "then"},
+    }
+    if isinstance(flag, str):
+        return {**prediction, "best": "min", "sweep": flag}
+    if not isinstance(flag, (tuple, list)):
+        fix = f"Give a parameter, one of {', '.join(SWEPT['gaussian'])}, or two numbers to guess a score between"
+        raise InvalidInput("flag", f"got {shown(flag)}", fix)
+    if settings["then"] is None:
+        fix = "Say what Reveal changes, such as then={'samples': 20}, or then=lab.scene of what it is to show"
+        raise InvalidInput("then", "is missing, and the scores of the present scene can be read in its table", fix)
+    return {**prediction, "best": "value", "axis": list(flag), "then": _changes_json(settings["then"])}
+
+
+def _first_swept(scene: Scene) -> str:
+    """Return the name of the first generator with a shape of its own, or else of the first."""
+    swept = (item.name for item in scene.generators if item.kind in (*SWEPT, "bumps"))
+    return next(swept, scene.generators[0].name)
+
+
+def _changes_json(changes: Any) -> Any:
+    return {f: v for f, v in changes.items() if f not in KEPT} if isinstance(changes, Mapping) else changes

@@ -21,19 +21,19 @@ from ...federation import Client
 from ...metrics import CFID, MFID, RFID, Sample, metric_of
 from ...metrics.kid.kernels import RBF
 from ...metrics.kid.metric import KID
-from ..plane.draws import draw
-from .remembered import Memory, Remembered
+from ..plane.distributions import draw
 from .scene import METRICS, Scene
+from .score_cache import CachedMetric, ScoreCache
 
 ALWAYS = ("fid", "kid")
 # Points of all clients, and of a generator, where a metric has no closed form and the scene draws none. FLD is made to
 # be about 0 of a perfect generator that gives at most half as many rows as there are to learn from: at 150 of 300 in
 # the plane it is 1 to 3 on average, with a standard deviation of 4; FLD-avg, of clients with fewer rows, may be lower.
-POINTS = 300
-GENERATED = {"fld": POINTS // 2}
+POINTS_PER_CLIENT = 300
+GENERATED = {"fld": POINTS_PER_CLIENT // 2}
 REDRAWS = 20
 # The seed of held-out points, away from those that the clients hold.
-HELD_OUT = 1_000_003
+HELD_OUT_SEED = 1_000_003
 
 MADE: dict[str, Callable[[], Any]] = {
     "kid_rbf": lambda: KID(RBF(), name="kid_rbf"),
@@ -45,53 +45,55 @@ FROM_ROWS = tuple(name for name, facts in METRICS.items() if facts["closed"] == 
 
 
 def metrics_of(scene: Scene) -> list[Any]:
-    """FID, KID and the metric that the scene charts, where it has a closed form for distributions."""
+    """Return FID, KID and the charted metric, where it has a closed form for distributions."""
     name = scene.view["metric"]
     return [*ALWAYS, *([MADE[name]()] if name in MADE else [])]
 
 
-def computed(scene: Scene, memory: Memory | None = None) -> dict[str, Any]:
+def compute(scene: Scene, memory: ScoreCache | None = None) -> dict[str, Any]:
     """Scores as plain JSON: `scores` by metric with avg, all and by client; `bands` where points are redrawn.
 
     `memory` : what earlier answers computed, so that this one computes what has changed
     """
     started = time.perf_counter()
-    with memory or Memory() as memory:
-        metrics = [Remembered(metric_of(metric), memory) for metric in metrics_of(scene)]
+    with memory or ScoreCache() as memory:
+        metrics = [CachedMetric(metric_of(metric), memory) for metric in metrics_of(scene)]
         scores = plain(evaluate(scene.federation, scene.sources, metrics, progress=False))
         name = scene.view["metric"]
         if name in FROM_ROWS:
             scores |= _from_rows(scene, name, memory)
-    found: dict[str, Any] = {"scores": scores}
+    result: dict[str, Any] = {"scores": scores}
     if scene.samples and scene.view["panel"] == "samples":
-        found["bands"] = _bands(scene)
-    return {**found, "seconds": time.perf_counter() - started}
+        result["bands"] = _bands(scene)
+    return {**result, "seconds": time.perf_counter() - started}
 
 
 def plain(scores: Any) -> dict[str, Any]:
-    """Scores as lists: avg and all by generator, byClient by generator and client."""
-    found = {}
+    """Return scores as lists: avg and all by generator, byClient by generator and client."""
+    numbers_by_metric = {}
     for name in scores.metrics:
         avg, pooled, by_client = scores.values(name)
-        found[name] = {"avg": avg.tolist(), "all": pooled.tolist(), "byClient": by_client.tolist()}
-    return found
+        numbers_by_metric[name] = {"avg": avg.tolist(), "all": pooled.tolist(), "byClient": by_client.tolist()}
+    return numbers_by_metric
 
 
-def _from_rows(scene: Scene, name: str, memory: Memory) -> dict[str, Any]:
-    """A metric that needs rows, on those of the scene or on drawn points; the clients in proportion to weights."""
-    metric, weights = Remembered(memory.once(name, [], partial(metric_of, name)), memory), scene.distributions.weights
+def _from_rows(scene: Scene, name: str, memory: ScoreCache) -> dict[str, Any]:
+    """Return the scores of a metric that needs rows, on those of the scene or on drawn points."""
+    metric, weights = CachedMetric(memory.once(name, [], partial(metric_of, name)), memory), scene.distributions.weights
     real = [metric.summarize(sample) for sample in _held_out(scene, name, memory)]
     pooled = metric.pool(real, weights)
-    count = GENERATED.get(name, POINTS)
+    count = GENERATED.get(name, POINTS_PER_CLIENT)
     drawn = scene if scene.samples else scene.drawn(count)
-    made = [metric.summarize(Sample(rows=_rows(source, count, memory))) for source in drawn.sources.values()]
-    by_client = np.array([[metric.distance(summary, g) for summary in real] for g in made])
-    together = [metric.distance(pooled, g) for g in made]
+    generator_summaries = [
+        metric.summarize(Sample(rows=_rows(source, count, memory))) for source in drawn.sources.values()
+    ]
+    by_client = np.array([[metric.distance(summary, g) for summary in real] for g in generator_summaries])
+    together = [metric.distance(pooled, g) for g in generator_summaries]
     return {name: {"avg": (by_client @ weights).tolist(), "all": together, "byClient": by_client.tolist()}}
 
 
-def _held_out(scene: Scene, name: str, memory: Memory) -> Iterator[Sample]:
-    """The clients' points in proportion to their weights; for FLD with as many held-out points again."""
+def _held_out(scene: Scene, name: str, memory: ScoreCache) -> Iterator[Sample]:
+    """Return the clients' points in proportion to their weights; for FLD with as many held-out points again."""
     distributions = scene.distributions
     counts = shares_of(distributions.weights, _total(scene, distributions, 2 if name == "fld" else 1))
     for position, (client, count) in enumerate(zip(distributions, counts, strict=True)):
@@ -102,9 +104,9 @@ def _held_out(scene: Scene, name: str, memory: Memory) -> Iterator[Sample]:
 
 
 def _split(client: Client, position: int, count: int, seed: int, is_held_out: bool) -> Sample:
-    """`count` points of a distribution, or rows of data, and as many others that are held out."""
+    """Return `count` points of a distribution, or rows of data, and as many others that are held out."""
     if client.rows is None:
-        rows, test = (draw(client.distribution, start + seed, 2 * position, count) for start in (0, HELD_OUT))
+        rows, test = (draw(client.distribution, start + seed, 2 * position, count) for start in (0, HELD_OUT_SEED))
     else:
         order = np.random.default_rng(seed).permutation(len(client.rows))
         rows, test = client.rows[order[:count]], client.rows[order[count : 2 * count]]
@@ -112,26 +114,30 @@ def _split(client: Client, position: int, count: int, seed: int, is_held_out: bo
 
 
 def _total(scene: Scene, distributions: Any, parts: int) -> int:
-    """Points of all clients together: as many as the scene draws, or as rows of data in proportion to weights give."""
+    """Return how many points all clients have together, drawn or in proportion to their weights."""
     held = [
         len(c.rows) // parts / w
         for c, w in zip(distributions, distributions.weights, strict=True)
         if c.rows is not None and w
     ]
     wanted = (
-        scene.samples * len(distributions) if scene.samples else POINTS if len(held) < len(distributions) else math.inf
+        scene.samples * len(distributions)
+        if scene.samples
+        else POINTS_PER_CLIENT
+        if len(held) < len(distributions)
+        else math.inf
     )
     return int(min([wanted, *held]))
 
 
-def _rows(source: Any, count: int, memory: Memory) -> Any:
+def _rows(source: Any, count: int, memory: ScoreCache) -> Any:
     if not isinstance(source, Distribution):
         return source
     return memory.once(f"{count} rows", [source], lambda: source.sample(count, np.random.default_rng(0)))
 
 
 def _bands(scene: Scene) -> dict[str, Any]:
-    """The exact value, and the mean and the 5 % and 95 % quantiles of the estimate over redrawn points.
+    """Return the exact value, and mean, 5 % and 95 % quantiles of the estimate over redrawn points.
 
     The gap of FID has also `alike`, the gap that so many points of clients of one distribution would show.
     """
@@ -158,6 +164,6 @@ def _bands(scene: Scene) -> dict[str, Any]:
 
 
 def _aggregate(numbers: dict[str, Any], part: str) -> np.ndarray:
-    """avg, all, or their gap, one for each generator."""
+    """Return avg, all, or their gap, one for each generator."""
     avg, pooled = np.array(numbers["avg"]), np.array(numbers["all"])
     return {"avg": avg, "all": pooled, "gap": avg - pooled}[part]

@@ -28,13 +28,13 @@ from ..toolkit.fields import listed
 from ..toolkit.schema import literal
 
 # Numbers that a plane is fitted to: of more rows, so many evenly spread.
-MOST_VALUES = 20_000_000
+MAX_VALUES_FITTED = 20_000_000
 # Rows drawn of a distribution, for its points and where it has no moments.
-DRAWN = 1_000
+POINTS_DRAWN = 1_000
 # Standard deviations of the picture within which its units are those of the features.
-USUAL = (0.01, 10_000.0)
+USUAL_SIZES = (0.01, 10_000.0)
 # Rows a feature below which LDA is not believed: it finds a direction that parts few rows, whatever they are.
-TRUSTED = 10
+MIN_ROWS_PER_FEATURE = 10
 # Of the spread of rows, what is left of it where they have one direction only.
 ROUNDING = 1e-9
 _FIX = 'Give "pca", "lda", or two columns by number or by name, such as plane=(0, 5)'
@@ -50,7 +50,7 @@ def check_columns(about: Mapping[str, Any]) -> None:
 
 
 def argument_of(about: Mapping[str, Any]) -> str:
-    """Return what stands in code for a plane that is not the default: ', plane=…'."""
+    """Return the argument `, plane=…` of code, or "" for the default."""
     if about["kind"] in ("numbered", "named"):
         first, second = (c if about["kind"] == "numbered" else literal(c) for c in about["columns"])
         return f", plane=({first}, {second})"
@@ -82,8 +82,8 @@ class Projection:
         """
         rows, owner = _some_rows(federation)
         if isinstance(plane, str):
-            made = {"pca": _principal, "lda": _discriminant}[check_choice(plane, ("pca", "lda"), "plane")]
-            axes, words = made(rows, owner)
+            directions = {"pca": _principal, "lda": _discriminant}[check_choice(plane, ("pca", "lda"), "plane")]
+            axes, words = directions(rows, owner)
             return cls(*_in_usual_units(rows, axes), _about(rows, plane, [], words))
         kind, pair, names = _columns(plane, federation)
         centre, spread = rows.mean(axis=0), rows[:, pair].std(axis=0)
@@ -95,15 +95,15 @@ class Projection:
     def rows(self, rows: Any) -> np.ndarray:
         """Rows (n, d) in the plane, (n, 2)."""
         parts = row_blocks(len(rows), 8 * self.axes.shape[0])
-        found = [(to_numpy(to_float64(rows[part])) - self.centre) @ self.axes for part in parts]
-        return np.concatenate(found)
+        projected = [(to_numpy(to_float64(rows[part])) - self.centre) @ self.axes for part in parts]
+        return np.concatenate(projected)
 
     def shown(self, source: Any) -> dict[str, Any]:
         """What the page draws of rows (n, d) or a distribution: mean, covariance and points in the plane
         (`distributions.summary`)."""
         if not isinstance(source, Distribution):
             return summary(self.rows(source))
-        points = self.rows(source.sample(DRAWN, np.random.default_rng(0)))
+        points = self.rows(source.sample(POINTS_DRAWN, np.random.default_rng(0)))
         if not has_moments(source):
             return summary(points)
         mean = (source.mean - self.centre) @ self.axes
@@ -112,12 +112,12 @@ class Projection:
 
 
 def _some_rows(federation: Federation) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of all clients in proportion to how many they have, float64, and whose each is."""
+    """Return rows of all clients in proportion to how many they have, float64, and the client of each."""
     held = [
-        client.distribution.sample(DRAWN, np.random.default_rng([0, k])) if client.rows is None else client.rows
+        client.distribution.sample(POINTS_DRAWN, np.random.default_rng([0, k])) if client.rows is None else client.rows
         for k, client in enumerate(federation)
     ]
-    step = max(1, math.ceil(sum(map(len, held)) * federation.dim / MOST_VALUES))
+    step = max(1, math.ceil(sum(map(len, held)) * federation.dim / MAX_VALUES_FITTED))
     some = [to_numpy(to_float64(rows[::step])) for rows in held]
     return np.concatenate(some), np.repeat(np.arange(len(some)), [len(rows) for rows in some])
 
@@ -131,7 +131,7 @@ def _percent(share: float) -> str:
 
 
 def _principal(rows: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, str]:
-    """The first two principal components of all rows; the second axis is empty where there is one feature."""
+    """Return the first two principal components of all rows; the second is empty where there is one feature."""
     with unmoved_random_state():
         from sklearn.decomposition import PCA
 
@@ -163,17 +163,17 @@ def _discriminant(rows: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, str]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # collinear features, which the words below speak of
             model: Any = LinearDiscriminantAnalysis().fit(rows, owner)
-        found = np.asarray(model.scalings_)[:, :2]
+        directions = np.asarray(model.scalings_)[:, :2]
     except (ValueError, IndexError, np.linalg.LinAlgError):
-        found = np.zeros((rows.shape[1], 0))
-    if not found.size or not np.isfinite(found).all():
+        directions = np.zeros((rows.shape[1], 0))
+    if not directions.size or not np.isfinite(directions).all():
         raise InvalidInput("plane", "is 'lda', and the clients have one mean or no variance", 'Give plane="pca"')
-    kept = found.shape[1] if owner[-1] > 1 else 1
-    few = len(rows) < TRUSTED * rows.shape[1]
+    kept = directions.shape[1] if owner[-1] > 1 else 1
+    few = len(rows) < MIN_ROWS_PER_FEATURE * rows.shape[1]
     doubt = " With so few rows a feature, LDA pulls apart even clients that are alike." if few else ""
     if kept == 2:
-        return found, f"Across and up: the two directions that tell the clients apart best (LDA).{doubt}"
-    first = found[:, 0]
+        return directions, f"Across and up: the two directions that tell the clients apart best (LDA).{doubt}"
+    first = directions[:, 0]
     away = rows - rows.mean(axis=0)
     across = away @ first
     rest = away - np.outer(across, first / (first @ first))
@@ -187,16 +187,16 @@ def _discriminant(rows: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, str]
 
 
 def _in_usual_units(rows: np.ndarray, axes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The centre and the axes, by a power of ten shorter or longer where the picture would not fit a plane."""
+    """Return centre and axes, scaled by a power of ten where the picture would not fit a plane."""
     centre = rows.mean(axis=0)
     size = float(((rows - centre) @ axes).std(axis=0).max())
-    if size == 0 or USUAL[0] <= size <= USUAL[1]:
+    if size == 0 or USUAL_SIZES[0] <= size <= USUAL_SIZES[1]:
         return centre, axes
     return centre, axes * 10.0 ** -round(math.log10(size))
 
 
 def _columns(plane: Any, federation: Federation) -> tuple[str, list[int], list[str]]:
-    """Of two columns: "numbered" or "named", their numbers, and what to call them."""
+    """Return "numbered" or "named", the numbers of the two columns, and their names."""
     if not isinstance(plane, (list, tuple)) or len(plane) != 2:
         raise InvalidInput("plane", f"got {shown(plane)}", _FIX)
     if all(isinstance(c, (int, np.integer)) and not isinstance(c, bool) for c in plane):
@@ -205,9 +205,9 @@ def _columns(plane: Any, federation: Federation) -> tuple[str, list[int], list[s
             raise InvalidInput("plane", f"got {shown(pair)}", f"Give numbers from 0 to {federation.dim - 1}")
         kind, names = "numbered", [f"feature {c}" for c in pair]
     elif all(isinstance(c, str) for c in plane):
-        known = _names(federation)
-        pair = [known.index(check_choice(c, known, "plane")) for c in plane]
-        kind, names = "named", list(check_names(known, "columns")[p] for p in pair)
+        columns = _names(federation)
+        pair = [columns.index(check_choice(c, columns, "plane")) for c in plane]
+        kind, names = "named", list(check_names(columns, "columns")[p] for p in pair)
     else:
         raise InvalidInput("plane", f"got {shown(plane)}", _FIX)
     if pair[0] == pair[1]:
@@ -216,10 +216,10 @@ def _columns(plane: Any, federation: Federation) -> tuple[str, list[int], list[s
 
 
 def _names(federation: Federation) -> tuple[str, ...]:
-    """The names of the features, where the clients were given as data frames of the same columns."""
-    found = {client.columns for client in federation if client.columns is not None}
-    if not found:
+    """Return the names of the features, where the clients came as data frames of the same columns."""
+    names = {client.columns for client in federation if client.columns is not None}
+    if not names:
         raise InvalidInput("plane", "names columns, and the clients are no data frames", "Give numbers: plane=(0, 5)")
-    if len(found) > 1:
+    if len(names) > 1:
         raise InvalidInput("plane", "names columns, which the clients have in different orders", "Give all the same")
-    return found.pop()
+    return names.pop()

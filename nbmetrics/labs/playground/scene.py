@@ -22,8 +22,7 @@ from ...distributions import Distribution, Empirical, Gaussian, Mixture
 from ...errors import InvalidInput, check_choice, check_names, check_weights
 from ...federation import Client, Federation, Generator, as_generators
 from ...metrics.kid.metric import KID
-from ..plane.distributions import Bumps, Copycat, Truncated
-from ..plane.draws import draw
+from ..plane.distributions import Bumps, Copycat, Truncated, draw
 from ..plane.items import MOST, TYPES, Item, check_reach, fit_half
 from ..toolkit.fields import facts
 from ..toolkit.schema import DeclaredScene, choices, literal, read

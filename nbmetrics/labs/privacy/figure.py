@@ -14,7 +14,7 @@ from .numbers import headline
 from .scene import AGGREGATES as PARTS
 from .scene import PrivacyScene
 
-LONGEST = 24  # letters of a name
+MAX_NAME_LETTERS = 24  # letters of a name
 LINE = 110  # letters of the headline's lines
 BAND = "bands: 95 % interval for the chance, at each ε"
 HATCHED = "hatched, open marks: the noise decides"
@@ -58,6 +58,6 @@ def _runs(ax: Any, study: Mapping[str, Any], numbers: Mapping[str, Any]) -> None
         look = generator_look(g)
         ax.plot(drawn[:, g], np.full(len(drawn), row), linestyle="", markersize=4, alpha=0.5, **look)
         ax.plot([numbers["exact"][g]] * 2, [row - 0.3, row + 0.3], color=look["color"], linewidth=2.5)
-    names = [brief(study["generators"][g], LONGEST) for g in order]
+    names = [brief(study["generators"][g], MAX_NAME_LETTERS) for g in order]
     ax.set_yticks(range(len(order)), [plain(name) for name in names])
     ax.invert_yaxis()

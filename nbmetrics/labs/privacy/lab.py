@@ -16,15 +16,15 @@ from ...evaluation.scores import Scores
 from ...federated.survival import survival_table
 from ..toolkit import modules, saved
 from ..toolkit.lab import Lab
-from .numbers import headline, nearest, numbers_of, ordered
+from .numbers import headline, nearest, numbers_of, ranking_of
 from .scene import PrivacyScene
 from .settings import EPSILONS, Settings
-from .study import ABOUT, packed, studied
+from .study import ABOUT, page_json, study_of
 
 if TYPE_CHECKING:
     from ...figures.drawing import Drawing
 
-OPENS_AT = 3.0
+FIRST_EPSILON = 3.0
 OPENS, MOST, LEAST = "As it opens", "Most noise", "Least noise"
 
 
@@ -87,12 +87,12 @@ class PrivacyLab(Lab):
     ) -> None:
         counts = {"repeats": repeats, "samples": samples, "seed": seed, "hours": hours}
         settings = Settings.of(metrics, clip, delta, epsilons, centre, **counts)
-        self._study, of = studied(federation, generators, settings)
+        self._study, of = study_of(federation, generators, settings)
         has_data = federation is not None
-        self.study = packed(self._study, of, "" if has_data else ABOUT, settings.code(has_data))
+        self.study = page_json(self._study, of, "" if has_data else ABOUT, settings.code(has_data))
         grid = self._study.epsilons
         scene = {"metric": self._study.metrics[0].name, "of": of}
-        places = {OPENS: grid[nearest(grid, OPENS_AT)], MOST: grid[0], LEAST: grid[-1]}
+        places = {OPENS: grid[nearest(grid, FIRST_EPSILON)], MOST: grid[0], LEAST: grid[-1]}
         presets = {n: PrivacyScene.parse({**scene, "epsilon": e, "preset": n}) for n, e in places.items()}
         super().__init__(presets[OPENS], presets)
 
@@ -121,11 +121,11 @@ class PrivacyLab(Lab):
         check_count(scene.run, "run", maximum=self._study.drawn.shape[1])
 
     @classmethod
-    def _opened(cls, scene: Any) -> PrivacyLab:
+    def _open(cls, scene: Any) -> PrivacyLab:
         if scene.of == "own":
             fix = "Make the lab of the same data, and load it there: lab.from_share(…)"
             raise InvalidInput("share string", "holds a PrivacyLab's settings, not its data", fix)
-        return super()._opened(scene)
+        return super()._open(scene)
 
     def to_code(self) -> str:
         """Python that shows this state again, of the data in the notebook where they are one's own."""
@@ -139,7 +139,7 @@ class PrivacyLab(Lab):
     def _described(self) -> str:
         study, scene = self.study, self._scene
         numbers = numbers_of(study, scene)
-        shown = ", ".join(study["generators"][g] for g in ordered(numbers["shown"]))
+        shown = ", ".join(study["generators"][g] for g in ranking_of(numbers["shown"]))
         return (
             f"PrivacyLab: {headline(study, scene, numbers)} Run {scene.run} would show the order {shown}. "
             "The picture has how often the best stays first against ε, hatched where the noise decides, and the scores "

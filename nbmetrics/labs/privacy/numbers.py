@@ -1,6 +1,6 @@
 """What a PrivacyLab's study says of one ε, metric, aggregate and run.
 
-Twin: labs/privacy/view/numbers.js, labs/privacy/view/words.js · held by: tests/labs/privacy/test_privacy.py
+Twin: labs/privacy/view/numbers.js, labs/privacy/view/numbers.js · held by: tests/labs/privacy/test_privacy.py
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .scene import AGGREGATES, PrivacyScene
 
 
 def numbers_of(study: Mapping[str, Any], scene: PrivacyScene) -> dict[str, Any]:
-    """Of the nearest ε on the grid.
+    """Return what the page shows of the nearest ε on the grid.
 
     - place: of that ε on the grid; epsilon, multiplier
     - order: the generators from best to worst without noise; exact: their scores, by generator
@@ -32,8 +32,8 @@ def numbers_of(study: Mapping[str, Any], scene: PrivacyScene) -> dict[str, Any]:
     p = AGGREGATES.index(scene.aggregate)
     drawn = [run[m][p] for run in study["drawn"][e]]
     exact, shown = study["exact"][m][p], drawn[scene.run - 1]
-    order = ordered(exact)
-    firsts = [ordered(run)[0] for run in drawn]
+    order = ranking_of(exact)
+    firsts = [ranking_of(run)[0] for run in drawn]
     pair = study["pairs"][e][m][p]
     return {
         "place": e,
@@ -43,37 +43,37 @@ def numbers_of(study: Mapping[str, Any], scene: PrivacyScene) -> dict[str, Any]:
         "exact": exact,
         "drawn": drawn,
         "shown": shown,
-        "places": [ordered(shown).index(g) + 1 for g in range(len(exact))],
+        "places": [ranking_of(shown).index(g) + 1 for g in range(len(exact))],
         "first": [firsts.count(g) for g in range(len(exact))],
         "kept": pair["kept"],
         "low": pair["low"],
         "high": pair["high"],
         "pair": pair,
-        "same": sum(ordered(run) == order for run in drawn),
-        "clipped": ordered(study["clipped"][m][p])[0],
+        "same": sum(ranking_of(run) == order for run in drawn),
+        "clipped": ranking_of(study["clipped"][m][p])[0],
         "clips": study["clips"][m][p],
         "survives": survives(study, m, p),
     }
 
 
 def nearest(epsilons: Sequence[float], epsilon: float) -> int:
-    """The place of the ε that is nearest by its ratio."""
+    """Return the place of the ε that is nearest by its ratio."""
     return int(np.argmin([abs(math.log(e / epsilon)) for e in epsilons]))
 
 
-def ordered(scores: Sequence[float]) -> list[int]:
-    """The generators from best to worst."""
+def ranking_of(scores: Sequence[float]) -> list[int]:
+    """Return the generators from best to worst."""
     return sorted(range(len(scores)), key=lambda g: scores[g])
 
 
 def survives(study: Mapping[str, Any], m: int, p: int) -> float | None:
-    """The smallest ε from which on the order of the best generator and its rivals survives, or None."""
-    found = None
+    """Return the smallest ε from which on the order of the best and its rivals survives, or None."""
+    threshold = None
     for epsilon, pairs in zip(reversed(study["epsilons"]), reversed(study["pairs"]), strict=True):
         if not pairs[m][p]["survives"]:
             break
-        found = epsilon
-    return found
+        threshold = epsilon
+    return threshold
 
 
 def headline(study: Mapping[str, Any], scene: PrivacyScene, numbers: Mapping[str, Any]) -> str:

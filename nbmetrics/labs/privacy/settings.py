@@ -14,7 +14,7 @@ from ...metrics import KID, Metric
 from ...metrics.kid.random_features import RandomFeatures
 
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0)
-MOST_RUNS = 1_000
+MAX_RUNS = 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,27 +35,27 @@ class Settings:
     def of(cls, metrics: Any, clip: Any, delta: Any, epsilons: Any, centre: Any, **counts: Any) -> Settings:
         """Checked; InvalidInput names the argument that is wrong."""
         one = isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable)
-        given = (metrics,) if one else tuple(check_list(metrics, "metrics", 1_000))
+        names = (metrics,) if one else tuple(check_list(metrics, "metrics", 1_000))
         ends = {"minimum": LEAST_EPSILON, "maximum": MOST_EPSILON}
         grid = tuple(sorted({check_number(e, "epsilons", **ends) for e in check_list(epsilons, "epsilons", 1_000)}))
         if len(grid) < 2:
             raise InvalidInput("epsilons", f"got {shown(epsilons)}", "Give two or more that differ")
         least = Privacy(grid[0], delta, clip, centre)
-        repeats = check_count(counts["repeats"], "repeats", maximum=MOST_RUNS)
+        repeats = check_count(counts["repeats"], "repeats", maximum=MAX_RUNS)
         seed = check_count(counts["seed"], "seed", minimum=0)
         samples = None if counts["samples"] is None else check_count(counts["samples"], "samples")
         hours = check_number(counts["hours"], "hours", minimum=0.0)
-        made = cls(given, least.clip, least.delta, grid, least.centre, repeats, samples, seed, hours)
-        made.wanted()
-        return made
+        settings = cls(names, least.clip, least.delta, grid, least.centre, repeats, samples, seed, hours)
+        settings.metric_objects()
+        return settings
 
-    def wanted(self) -> list[Metric[Any]]:
-        """Metric objects; "kid" is KID of random features, in which noise can hide rows."""
+    def metric_objects(self) -> list[Metric[Any]]:
+        """Return the Metric objects; "kid" is KID of random features, in which noise can hide rows."""
         return metric_list([KID(RandomFeatures(count=1024)) if one == "kid" else one for one in self.metrics])
 
     @property
     def others(self) -> dict[str, Any]:
-        """Those that are not the usual ones."""
+        """Return the settings that differ from the defaults, by name."""
         usual = Settings()
         named = {field.name: getattr(self, field.name) for field in fields(self)}
         # a centre is an array, which no == compares to one value
@@ -64,7 +64,7 @@ class Settings:
         }
 
     def code(self, has_data: bool) -> str:
-        """Python that makes the lab again; what cannot be written down is named."""
+        """Return Python that makes the lab again; what cannot be written down is named."""
         texts = {"federation": "federation", "generators": "generators"} if has_data else {}
         for name, value in self.others.items():
             is_named = name == "centre" or (name == "metrics" and not all(isinstance(one, str) for one in value))

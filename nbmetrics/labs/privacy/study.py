@@ -18,7 +18,7 @@ from ...federation import Federation, as_generators
 from .settings import Settings
 
 # Scores that a page takes, of all ε, runs, metrics, aggregates and generators.
-MOST_SCORES = 100_000
+MAX_SCORES_SENT = 100_000
 # Of what comes with the lab: 2 × 2 pixels averaged, in [0, 1], so that no row is farther than 2 from the middle.
 DIM, MIDDLE, FARTHEST = 16, 0.5, 2.0
 CLIENTS, CONCENTRATION = 5, 0.5
@@ -31,16 +31,16 @@ CHECKPOINTS = {
 ABOUT = "Handwritten digits of 16 averaged pixels, which clients hold in unequal shares; 500 rows of each generator."
 
 
-def studied(federation: Any, generators: Any, settings: Settings) -> tuple[NoiseStudy, str]:
-    """The study, and "digits" where it is the one that comes with the lab, else "own"."""
+def study_of(federation: Any, generators: Any, settings: Settings) -> tuple[NoiseStudy, str]:
+    """Return the study, and "digits" where it comes with the lab, else "own"."""
     if federation is None and generators is None:
         for name in ("clip", "centre", "samples"):
             if getattr(settings, name) is not None:
                 fix = "Leave it away, or give federation and generators"
                 raise InvalidInput(name, "is for data of your own, and the lab shows its digits", fix)
         return (_study_of_digits(settings), "own") if settings.others else (_usual_study(), "digits")
-    for name, given in (("federation", federation), ("generators", generators)):
-        if given is None:
+    for name, value in (("federation", federation), ("generators", generators)):
+        if value is None:
             raise InvalidInput(
                 name, "is missing", "Give federation and generators, or neither for the lab's own digits"
             )
@@ -58,31 +58,31 @@ def _usual_study() -> NoiseStudy:
 
 def _study_of_digits(settings: Settings) -> NoiseStudy:
     rows, labels = digits()
-    federation = Federation.dirichlet(_averaged(rows), labels, CLIENTS, CONCENTRATION, seed=0)
-    found, made = trained_samples("checkpoints"), {}
+    federation = Federation.dirichlet(_average_pixels(rows), labels, CLIENTS, CONCENTRATION, seed=0)
+    checkpoints, rows_by_name = trained_samples("checkpoints"), {}
     for name, (model, step) in CHECKPOINTS.items():
-        (place,) = np.flatnonzero((found.model == model) & (found.step == step) & (found.seed == 0))
-        made[name] = _averaged(found.rows[place])
+        (place,) = np.flatnonzero((checkpoints.model == model) & (checkpoints.step == step) & (checkpoints.seed == 0))
+        rows_by_name[name] = _average_pixels(checkpoints.rows[place])
     bounded = replace(settings, clip=FARTHEST, centre=np.full(DIM, MIDDLE))
-    return _study(federation, as_generators(made), bounded, progress=False)
+    return _study(federation, as_generators(rows_by_name), bounded, progress=False)
 
 
-def _averaged(rows: np.ndarray) -> np.ndarray:
-    """8 × 8 pixels to 4 × 4."""
+def _average_pixels(rows: np.ndarray) -> np.ndarray:
+    """Return images of 8 × 8 pixels averaged to 4 × 4."""
     return rows.reshape(-1, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(-1, DIM)
 
 
 def _study(federation: Federation, generators: Any, settings: Settings, progress: str | bool = "auto") -> NoiseStudy:
-    metrics = settings.wanted()
+    metrics = settings.metric_objects()
     sample = next(iter(federation)).to_sample()
     for metric in metrics:
         if check_bounded(metric, sample) == "nothing":
             fix = "Take 'fid', 'kid' or KID(nm.RandomFeatures(…))"
             raise InvalidInput("metrics", f"{metric.label} looks at the generator alone, and noise leaves it", fix)
     scores = len(settings.epsilons) * settings.repeats * len(metrics) * 2 * len(generators)
-    if scores > MOST_SCORES:
+    if scores > MAX_SCORES_SENT:
         fix = "Give fewer repeats, epsilons, metrics or generators"
-        raise InvalidInput("repeats", f"makes {scores:,} scores, and a page takes {MOST_SCORES:,}", fix)
+        raise InvalidInput("repeats", f"makes {scores:,} scores, and a page takes {MAX_SCORES_SENT:,}", fix)
     assert settings.clip is not None
     return noise_study(
         federation,
@@ -100,8 +100,8 @@ def _study(federation: Federation, generators: Any, settings: Settings, progress
     )
 
 
-def packed(study: NoiseStudy, of: str, about: str, code: str) -> dict[str, Any]:
-    """The study as the page gets it, scores to seven digits: what page and Python read alike.
+def page_json(study: NoiseStudy, of: str, about: str, code: str) -> dict[str, Any]:
+    """Return the study as JSON for the page, scores to seven digits, as both sides read them.
 
     `about` is what it is of, in words; `code` is Python that makes the lab again.
     """
@@ -128,7 +128,7 @@ def packed(study: NoiseStudy, of: str, about: str, code: str) -> dict[str, Any]:
 
 
 def _of_pair(pair: PairSurvival, runs: int) -> dict[str, Any]:
-    """What is said of the best generator and the rival whose order with it survives least, at one ε.
+    """Return what is said at one ε of the best generator and the rival whose order survives least.
 
     - best, rival: their positions
     - kept: in how many runs the best stays first of all; low, high: Wilson's 95 % interval for the chance
@@ -155,5 +155,5 @@ def _of_pair(pair: PairSurvival, runs: int) -> dict[str, Any]:
 
 
 def _brief(array: np.ndarray) -> np.ndarray:
-    """Its numbers to seven digits."""
+    """Return the numbers to seven digits."""
     return np.array([float(f"{value:.7g}") for value in array.ravel()]).reshape(array.shape)

@@ -1,6 +1,6 @@
 """What came before and after the present scene, for undo and redo; whatever a lab's scenes are.
 
-Twin: labs/toolkit/view/history.js · held by: tests/labs/toolkit/test_history_page.py
+Twin: labs/toolkit/view/store.js · held by: tests/labs/toolkit/test_history_page.py
 """
 
 from __future__ import annotations
@@ -61,17 +61,17 @@ class History:
         return {side: [s.to_json() for s in getattr(self, side)] for side in SIDES}
 
     def record(self, before: State) -> History:
-        """After an edit of `before`: it can be undone, and what was undone is forgotten."""
+        """Return the history after an edit of `before`: it can be undone, and redo is forgotten."""
         return History((*self.past, before)[-REMEMBERED:], ())
 
     def undo(self, now: State) -> tuple[History, Any]:
-        """The history after undo, and the scene it returns to."""
+        """Return the history after undo, and the scene it returns to."""
         if not self.past:
             raise InvalidInput("undo", "there is nothing to undo", "Edit the scene first")
         return History(self.past[:-1], (now, *self.future)), self.past[-1]
 
     def redo(self, now: State) -> tuple[History, Any]:
-        """The history after redo, and the scene it goes on to."""
+        """Return the history after redo, and the scene it goes on to."""
         if not self.future:
             raise InvalidInput("redo", "there is nothing to redo", "Undo something first")
         return History((*self.past, now), self.future[1:]), self.future[0]

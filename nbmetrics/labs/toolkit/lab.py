@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 SHARED = "Shared"
 LOCKS = ("drag", "items", "presets", "history", "code")
 # How far the page's revisions may be ahead of Python's: in hours without Python it makes fewer.
-LEAP = 10**6
-LONGEST_MESSAGE, LONGEST_TRACEBACK, LONGEST_TICKET = 2_000, 20_000, 60
+MAX_REVISION_LEAP = 10**6
+MAX_MESSAGE_LETTERS, MAX_TRACEBACK_LETTERS, MAX_TICKET_LETTERS = 2_000, 20_000, 60
 # What a page may write: its own traits and those of every widget, not what is run.
 WRITTEN = {"scene", "history", "layout", "tabbable", "tooltip", "_view_count"}
 # What a display may ask for beside numbers.
-MADE = ("page", "picture")
+SENDABLE_KINDS = ("page", "picture")
 # Bytes of a message: Jupyter drops what is more than 3 MB in as many seconds.
-LARGEST_SENT = 2_500_000
+MAX_BYTES_SENT = 2_500_000
 _LOG = logging.getLogger(__name__)
 
 
@@ -72,11 +72,11 @@ class Lab(anywidget.AnyWidget):
         self._refused_rev = -1  # the page is there, and Python is not
         super().__init__(
             scene=start.to_json(),
-            result=self._answered(start),
+            result=self._answer_of(start),
             history=History().to_json(),
             presets={name: scene.to_json() for name, scene in presets.items()},
         )
-        self.on_msg(self._asked)
+        self.on_msg(self._receive)
         if reload.is_wanted():
             reload.follow(self)
 
@@ -87,18 +87,18 @@ class Lab(anywidget.AnyWidget):
         """
         with self._lock:
             try:
-                super().set_state(self._written(sync_data))
+                super().set_state(self._accept_traits(sync_data))
             except Exception as error:  # shown in the view, which waits for an answer
-                self._refused(error, sync_data.get("scene") if isinstance(sync_data, Mapping) else None)
+                self._show_refusal(error, sync_data.get("scene") if isinstance(sync_data, Mapping) else None)
 
-    def _written(self, sync_data: Any) -> dict[str, Any]:
-        """What the page writes, its history without what was refused; InvalidInput where it may not write that."""
+    def _accept_traits(self, sync_data: Any) -> dict[str, Any]:
+        """Return the traits that the page writes, refused history left out; InvalidInput for any other trait."""
         if not isinstance(sync_data, Mapping):
             raise InvalidInput("message", f"got {shown(sync_data)}", "Send a dict of traits")
         if others := [name for name in sync_data if name not in WRITTEN]:
             raise InvalidInput("message", f"writes {shown(others[0])}", "The page writes scene and history alone")
         if "scene" in sync_data:
-            self._heard(sync_data["scene"])
+            self._scene_from_page(sync_data["scene"])
         if "history" in sync_data:
             history = History.parse(sync_data["history"], self._readable)
             kept = History(*(tuple(filter(None, side)) for side in (history.past, history.future)))
@@ -125,16 +125,16 @@ class Lab(anywidget.AnyWidget):
         """The scene of a dict; raises InvalidInput where this lab cannot show it."""
         return self._state.parse(value)
 
-    def _heard(self, value: Any) -> Any:
-        """The scene that the page sends; its revisions must leave room for those that follow."""
+    def _scene_from_page(self, value: Any) -> Any:
+        """Return the scene that the page sends; its revisions must leave room for those that follow."""
         scene = self._read(value)
-        if scene.rev > (most := self._following + LEAP):
+        if scene.rev > (most := self._following + MAX_REVISION_LEAP):
             raise InvalidInput("rev", f"got {scene.rev}", f"Give at most {most}")
         return scene
 
     @property
     def _following(self) -> int:
-        """The next revision: above what the page asked about, too."""
+        """The next revision: above every one that the page asked about."""
         present: int = max(self.scene["rev"], self.result["rev"], self._refused_rev)
         return present + 1
 
@@ -143,7 +143,7 @@ class Lab(anywidget.AnyWidget):
         scene = self._read(proposal["value"])
         if self.scene and scene != self._scene:
             present = max(self.scene["rev"], self._refused_rev)
-            scene = scene if present < scene.rev <= self._following + LEAP else scene.at(self._following)
+            scene = scene if present < scene.rev <= self._following + MAX_REVISION_LEAP else scene.at(self._following)
         return scene.to_json()
 
     @traitlets.validate("history")
@@ -157,71 +157,74 @@ class Lab(anywidget.AnyWidget):
         return dict(proposal["value"])
 
     @traitlets.observe("scene")
-    def _scene_changed(self, change: Any) -> None:
+    def _queue_scene(self, change: Any) -> None:
         if change["old"]:
             self._worker.put(self._state.parse(change["new"]))
 
-    def _asked(self, _: Any, message: Any, buffers: Any) -> None:
-        """What the page sends beside its traits: {"kind": …, …}."""
+    def _receive(self, _: Any, message: Any, buffers: Any) -> None:
+        """Answer a message that the page sends beside its traits: {"kind": …, …}."""
         asked = message if isinstance(message, Mapping) else {}
         try:
             self._answer_to(asked.get("kind"), asked)
         except Exception as error:  # shown in the view, which waits for an answer
-            self._refused(error, asked.get("scene"))
+            self._show_refusal(error, asked.get("scene"))
 
     def _answer_to(self, kind: Any, message: Mapping[str, Any]) -> None:
         """Do what a message asks for; raises what is wrong with it."""
         if kind == "ping":  # the page tries whether anybody is there
             return
-        if kind in MADE:
+        if kind in SENDABLE_KINDS:
             self.send(
-                {"ticket": check_text(message.get("ticket"), "ticket", LONGEST_TICKET), **self._made(kind, message)}
+                {
+                    "ticket": check_text(message.get("ticket"), "ticket", MAX_TICKET_LETTERS),
+                    **self._content_of(kind, message),
+                }
             )
             return
         if kind != "ask":
             raise InvalidInput("message", f"is of kind {shown(kind)}", "Send one that this lab knows, such as 'ask'")
-        self._worker.put(self._heard(message.get("scene")))
+        self._worker.put(self._scene_from_page(message.get("scene")))
 
-    def _made(self, kind: str, message: Mapping[str, Any]) -> dict[str, str]:
-        """The page or the picture that a display asks for, of the scene that it shows; or why there is none."""
+    def _content_of(self, kind: str, message: Mapping[str, Any]) -> dict[str, str]:
+        """Return the page or the picture that a display asks for, of the scene that it shows; or an error."""
         try:
-            scene = self._heard(message.get("scene"))
+            scene = self._scene_from_page(message.get("scene"))
             if scene.rev > self.scene["rev"]:  # its commit may come by another thread
                 self._write(scene=scene.to_json())
-            made = self._page(saved.Lead(type(self).__name__)).decode() if kind == "page" else self._still()
-            if len(made) > LARGEST_SENT:
+            content = self._page(saved.Lead(type(self).__name__)).decode() if kind == "page" else self._still()
+            if len(content) > MAX_BYTES_SENT:
                 fix = "Write it from the notebook: lab.export_html('page.html'), lab.snapshot().save('picture.png')"
-                raise InvalidInput(kind, f"takes {len(made):,} bytes", fix)
-            return {kind: made}
+                raise InvalidInput(kind, f"takes {len(content):,} bytes", fix)
+            return {kind: content}
         except Exception as error:  # told where it was asked for
-            return {"error": printable(str(error) or type(error).__name__, LONGEST_MESSAGE)}
+            return {"error": printable(str(error) or type(error).__name__, MAX_MESSAGE_LETTERS)}
 
     def _still(self) -> str:
         self._settle()
         return base64.b64encode(png_of(self._picture())).decode()
 
-    def _refused(self, error: Exception, asked: Any = None) -> None:
-        """Show in the view, at its own revision, why what it asked for cannot be; the numbers of that one stay."""
+    def _show_refusal(self, error: Exception, asked: Any = None) -> None:
+        """Show an error in the view at the revision it is about; the numbers of that one stay."""
         rev, present = asked.get("rev") if isinstance(asked, Mapping) else None, self.scene["rev"]
-        if not isinstance(rev, int) or not present <= rev <= self._following + LEAP:
+        if not isinstance(rev, int) or not present <= rev <= self._following + MAX_REVISION_LEAP:
             rev = present
         self._refused_rev = rev = int(rev)
         kept = self.result if self.result["rev"] == rev else {}
-        self._write(result={**kept, "rev": rev, "error": _told(error)})
+        self._write(result={**kept, "rev": rev, "error": _error_json(error)})
 
     def _answer(self, scene: State) -> None:
         if scene.rev < self.result["rev"]:
             return
-        result = self._answered(scene)
+        result = self._answer_of(scene)
         with self._lock:
             if result["rev"] >= self.result["rev"]:
                 self.result = result
 
-    def _answered(self, scene: State) -> dict[str, Any]:
+    def _answer_of(self, scene: State) -> dict[str, Any]:
         try:
             return {"rev": scene.rev, **self._computed(scene)}
         except Exception as error:  # shown in the view, with its traceback, instead of vanishing in a thread
-            return {"rev": scene.rev, "error": _told(error)}
+            return {"rev": scene.rev, "error": _error_json(error)}
 
     def _computed(self, scene: Any) -> dict[str, Any]:
         """Python's numbers for a scene, as plain JSON."""
@@ -247,12 +250,12 @@ class Lab(anywidget.AnyWidget):
 
     @property
     def _starts(self) -> dict[str, Any]:
-        """The scenes to go back to, by the name in their field preset."""
+        """The scenes that Reset goes back to, by the name in their field preset."""
         return self.presets
 
     @classmethod
-    def _opened(cls, scene: State) -> Self:
-        """A new lab that starts from a scene."""
+    def _open(cls, scene: State) -> Self:
+        """Return a new lab that starts from a scene."""
         lab = cls()  # type: ignore[call-arg]  # every lab starts without arguments
         lab._accept(scene)
         if scene.preset not in lab._starts:
@@ -263,8 +266,8 @@ class Lab(anywidget.AnyWidget):
     def _accept(self, scene: Any) -> None:
         """Raise InvalidInput where this lab lacks what a scene from elsewhere needs."""
 
-    def _loaded(self, scene: State) -> Self:
-        """This lab, showing another scene; can be undone."""
+    def _load(self, scene: State) -> Self:
+        """Show another scene in this lab, which can be undone; returns the lab."""
         self._accept(scene)
         self._travel((self._history.record(self._scene), scene))
         return self
@@ -281,7 +284,7 @@ class Lab(anywidget.AnyWidget):
 
     def share(self) -> str:
         """A short string that holds exactly this state: `from_share` of the class, or of a lab, reads it."""
-        return share.packed(type(self).__name__, self._scene)
+        return share.pack(type(self).__name__, self._scene)
 
     def share_url(self, base: str) -> str:
         """A link to exactly this state: what it leads to is a page of this lab, which `export_html` writes.
@@ -343,10 +346,10 @@ class Lab(anywidget.AnyWidget):
         return saved.saved_page(self, self._described(), lead)
 
     def _settle(self) -> None:
-        """Have ready what a picture shows; where numbers take long, that takes as long."""
+        """Wait for the numbers that a picture shows."""
 
     def _settle_all(self) -> None:
-        """Have ready what a page shows."""
+        """Wait for the numbers that a page shows."""
 
     @property
     def _saved_starts(self) -> dict[str, Any]:
@@ -391,10 +394,12 @@ class Lab(anywidget.AnyWidget):
         super().close()
 
 
-def _told(error: Exception) -> dict[str, str]:
+def _error_json(error: Exception) -> dict[str, str]:
     if isinstance(error, RecursionError):
         error = InvalidInput("message", "is nested too deeply", "Send a scene")
     return {
-        "message": printable(str(error) or type(error).__name__, LONGEST_MESSAGE),
-        "traceback": printable("".join(traceback.format_exception(error))[-LONGEST_TRACEBACK:], LONGEST_TRACEBACK),
+        "message": printable(str(error) or type(error).__name__, MAX_MESSAGE_LETTERS),
+        "traceback": printable(
+            "".join(traceback.format_exception(error))[-MAX_TRACEBACK_LETTERS:], MAX_TRACEBACK_LETTERS
+        ),
     }

@@ -36,7 +36,7 @@ _OWN: dict[str, Path] = {}
 
 
 def source(path: str | Path) -> str:
-    """One file under `nbmetrics/labs`, such as "toolkit/view/dom.js", or one of one's own."""
+    """Return the text of a file under `nbmetrics/labs`, such as "toolkit/view/dom.js", or of a path."""
     if isinstance(path, Path):
         return path.read_text("utf-8")
     return resources.files("nbmetrics").joinpath("labs", path).read_text("utf-8")
@@ -44,7 +44,7 @@ def source(path: str | Path) -> str:
 
 @cache
 def module(entry: str | Path) -> str:
-    """`entry` and all it imports, in the order they depend on each other."""
+    """Return `entry` joined with all it imports, in the order they depend on each other."""
     joined: dict[str, str] = {}
 
     def join(path: str | Path) -> str:
@@ -56,7 +56,7 @@ def module(entry: str | Path) -> str:
 
     def in_scope(path: str | Path, scope: str) -> str:
         text = _BLOCK.sub("", source(path))
-        body = _NAMED.sub(lambda m: f"const {{{_renamed(m[1])}}} = {join(_beside(path, m[2]))};\n", text)
+        body = _NAMED.sub(lambda m: f"const {{{_as_destructuring(m[1])}}} = {join(_beside(path, m[2]))};\n", text)
         body = _JSON.sub(lambda m: f"const {m[1]} = {join(_beside(path, m[2]))};\n", body)
         exports = ", ".join(_EXPORT.findall(body))
         body = _EXPORT.sub("", body)
@@ -75,16 +75,16 @@ def _dedent(body: str) -> str:
 
 
 def _check(body: str, path: str) -> None:
-    """Refuse what would leave the page empty without a word: an import not of our form, the end of its script."""
-    if found := re.search(r"^import\b.*", body, re.MULTILINE):
+    """Raise InvalidInput for what would leave the page empty: an import not of our form, the end of its script."""
+    if match := re.search(r"^import\b.*", body, re.MULTILINE):
         fix = 'Write import { a, b as c } from "./file.js"; with names in braces, double quotes and a semicolon'
-        raise InvalidInput(path, f"has {shown(found[0])}", fix)
+        raise InvalidInput(path, f"has {shown(match[0])}", fix)
     if "</script" in body:
         raise InvalidInput(path, "has the text </script, which would end the page's script", "Write <\\/script")
 
 
 def _name(path: str | Path, entry: str | Path) -> str:
-    """What a file is called in the page: one's own by where it lies from the entry, as a page tells no more folders."""
+    """Return the name of a file in the page; outside the package, its path relative to the entry."""
     if isinstance(path, str):
         return path
     folder = Path(entry).parent
@@ -93,8 +93,8 @@ def _name(path: str | Path, entry: str | Path) -> str:
     return name
 
 
-def _renamed(names: str) -> str:
-    """`a, b as c` of an import as `a, b: c` of a destructuring."""
+def _as_destructuring(names: str) -> str:
+    """Return `a, b as c` of an import as `a, b: c` of a destructuring."""
     return re.sub(r"\s+as\s+", ": ", names)
 
 
@@ -107,24 +107,24 @@ def _beside(path: str | Path, wanted: str) -> str | Path:
 
 
 def _as_script(path: str | Path, scope: str) -> str:
-    """A JSON file as a constant of a page's script, which no text in it can end."""
+    """Return a JSON file as a constant of a page's script, which no text in it can end."""
     text = json.dumps(json.loads(source(path)), ensure_ascii=False, separators=(",", ":"))
     return f"const {scope} = {text.replace('<', ESCAPED)};"
 
 
 @cache
 def style(*paths: str | Path) -> str:
-    """The style sheet that all views share, those of the toolkit that a lab asks for, and its own."""
+    """Return the style sheet of all views joined with those of `paths`."""
     return "\n".join(f"/* {_name(path, path)} */\n{source(path)}" for path in ("toolkit/view/lab.css", *paths))
 
 
 def files_of(joined: str) -> list[str]:
-    """The paths of the files that a module or a style was joined from, in their order."""
+    """Return the paths of the files that a module or a style was joined from, in their order."""
     return _PATH.findall(joined)
 
 
-def joined_again(text: str) -> str:
-    """The module or style that `text` was, of the files as they are; other texts stay."""
+def rejoin(text: str) -> str:
+    """Return a joined module or style joined anew from its present files; other texts unchanged."""
     names = files_of(text)
     if not names:
         return text
@@ -133,6 +133,6 @@ def joined_again(text: str) -> str:
 
 
 def forget() -> None:
-    """Read files again when they are asked for."""
+    """Clear the caches, so that files are read again."""
     module.cache_clear()
     style.cache_clear()

@@ -11,33 +11,32 @@ from ...errors import InvalidInput, printable
 from ...federation import Federation, are_images
 
 # Variables that a lab lists.
-MOST_LISTED = 200
-LONGEST_REASON = 160
+MAX_VARIABLES_LISTED = 200
+MAX_REASON_LETTERS = 160
 # Numbers of one of them that are read for a list; more are read when it is chosen.
-MOST_READ = 2_000_000
+MAX_VALUES_READ = 2_000_000
 
 
 def suitable() -> dict[str, Any]:
-    """The user's variables that are rows, frames, tensors, distributions, federations or functions `(n, rng)`, by
-    name."""
+    """Return the user's variables that a lab may take (rows, frames, distributions, functions), by name."""
     from IPython.core.getipython import get_ipython
 
     shell = get_ipython()
     if shell is None:
         return {}
     hidden = getattr(shell, "user_ns_hidden", {})
-    given = {k: v for k, v in shell.user_ns.items() if not k.startswith("_") and k not in hidden}
-    found = {name: value for name, value in given.items() if _may_be_data(value)}
-    return dict(sorted(found.items())[:MOST_LISTED])
+    variables = {k: v for k, v in shell.user_ns.items() if not k.startswith("_") and k not in hidden}
+    data = {name: value for name, value in variables.items() if _may_be_data(value)}
+    return dict(sorted(data.items())[:MAX_VARIABLES_LISTED])
 
 
-def listed(dim: int, takes_images: bool = False) -> list[dict[str, str]]:
-    """The name of each, and why a lab of `dim` features, of images or not, cannot take it, or ""."""
+def list_variables(dim: int, takes_images: bool = False) -> list[dict[str, str]]:
+    """Return each variable's name, and why a lab of `dim` features cannot take it, or ""."""
     return [{"name": name, "why": why_not(value, dim, takes_images)} for name, value in suitable().items()]
 
 
 def why_not(value: Any, dim: int, takes_images: bool = False) -> str:
-    """Why a variable cannot stand beside `dim` features, in words, or ""; functions, which are not called, may."""
+    """Return why a variable cannot stand beside `dim` features, or ""; functions are not called."""
     try:
         return _why_not(value, dim, takes_images)
     except Exception as error:  # an object of the user's own, such as a lazy frame, may raise anything when looked at
@@ -58,12 +57,12 @@ def _why_not(value: Any, dim: int, takes_images: bool) -> str:
         return f"shape {shape}, not rows (n, {dim})"
     if shape[1] != dim:
         return f"{_features(shape[1])}, not {dim}"
-    if shape[0] * shape[1] > MOST_READ:
+    if shape[0] * shape[1] > MAX_VALUES_READ:
         return ""
     try:
         as_rows(value, "it", min_rows=2)
     except InvalidInput as error:
-        return printable(error.seen, LONGEST_REASON)
+        return printable(error.seen, MAX_REASON_LETTERS)
     return ""
 
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from . import modules
 
-SECONDS = 1.0
+POLL_SECONDS = 1.0
 THREAD = "nbmetrics page files"
 
 
@@ -30,12 +30,12 @@ _labs: weakref.WeakSet[Page] = weakref.WeakSet()
 
 
 def is_wanted() -> bool:
-    """Whether the environment asks for it, in the way that anywidget reads it."""
+    """Whether ANYWIDGET_HMR asks for reloading, read as anywidget reads it."""
     return os.environ.get("ANYWIDGET_HMR") == "1"
 
 
 def follow(lab: Page) -> None:
-    """Keep the page of a lab as its files are, as long as it is open."""
+    """Keep the page of an open lab up to date with its files."""
     with _lock:
         _labs.add(lab)
         if THREAD not in (thread.name for thread in threading.enumerate()):
@@ -44,13 +44,13 @@ def follow(lab: Page) -> None:
 
 def _watch() -> None:
     clock = threading.Event()
-    while not clock.wait(SECONDS):
+    while not clock.wait(POLL_SECONDS):
         with _lock:
             labs = [lab for lab in _labs if lab.comm is not None]
         modules.forget()
         for lab in labs:
             try:
-                found = {name: modules.joined_again(getattr(lab, name)) for name in ("_esm", "_css")}
+                texts = {name: modules.rejoin(getattr(lab, name)) for name in ("_esm", "_css")}
             except (OSError, ValueError):  # a file that is just being written
                 continue
-            lab._write(**{name: text for name, text in found.items() if text != getattr(lab, name)})
+            lab._write(**{name: text for name, text in texts.items() if text != getattr(lab, name)})

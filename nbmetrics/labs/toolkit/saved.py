@@ -36,7 +36,7 @@ OF_PYTHON = (
     "A saved page: its picture follows the sliders. The numbers are Python’s, of the scene that was saved and of "
     "presets on the same points; those of other scenes, other points and other data need a notebook."
 )
-LONGEST_LEAD = 5_000  # letters
+MAX_LEAD_LETTERS = 5_000  # letters
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Lead:
     def of(cls, title: Any, text: Any, author: Any) -> Lead:
         """Checked; InvalidInput names the one that is no text, or too long."""
         (title,) = check_names([title], "title")
-        words = "" if text is None else check_text(text, "text", LONGEST_LEAD)
+        words = "" if text is None else check_text(text, "text", MAX_LEAD_LETTERS)
         return cls(title, words, "" if author is None else check_names([author], "author")[0])
 
     @property
@@ -63,8 +63,8 @@ class Lead:
 
 
 def saved_page(lab: Any, description: str, lead: Lead) -> bytes:
-    """The page as UTF-8; user text is only ever JSON in a script that is not run, or escaped."""
-    return written(
+    """Return the page as UTF-8; user text is JSON in a script that is not run, or escaped."""
+    return fill_template(
         "toolkit/view/saved.html",
         **parts(lab),
         title=escape(lead.title),
@@ -75,7 +75,7 @@ def saved_page(lab: Any, description: str, lead: Lead) -> bytes:
 
 
 def parts(lab: Any, onward: str = "") -> dict[str, str]:
-    """What a page needs to show a lab, whatever stands around it: `embedded`, and a style.
+    """Return the fields of a lab's page: `embed`, and a style.
 
     `onward` is the address of the page to go on to, where the lab has a button for that.
     """
@@ -85,11 +85,11 @@ def parts(lab: Any, onward: str = "") -> dict[str, str]:
         + "\nopenSaved(savedLab);\n"
     )
     beside = {"saved": lab._saved_words, "kept": lab._saved_answers, "onward": onward}
-    return {**embedded(script, {**_state(lab), **beside}), "style": lab._css}
+    return {**embed(script, {**_state(lab), **beside}), "style": lab._css}
 
 
-def embedded(script: str, state: Any) -> dict[str, str]:
-    """A page's one script, the hash by which its CSP lets it run, and its state as JSON that nothing in it can end."""
+def embed(script: str, state: Any) -> dict[str, str]:
+    """Return a page's one script, its hash for the CSP, and its state as JSON that nothing in it can end."""
     return {
         "script": script,
         "hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -97,14 +97,14 @@ def embedded(script: str, state: Any) -> dict[str, str]:
     }
 
 
-def written(page: str, **fields: str) -> bytes:
-    """A page as UTF-8, with the fields in their places; all but `parts` are escaped already."""
+def fill_template(page: str, **fields: str) -> bytes:
+    """Return a template as UTF-8 with the fields filled in; all but `parts` are escaped already."""
     # One pass, so that braces in a user's text are left alone.
-    return _FIELD.sub(lambda found: fields[found[1]], modules.source(page)).encode("utf-8", "replace")
+    return _FIELD.sub(lambda match: fields[match[1]], modules.source(page)).encode("utf-8", "replace")
 
 
 def _state(lab: Any) -> dict[str, Any]:
-    """The synced traits that are a lab's own, but for those tagged live, which mean nothing without a notebook."""
+    """Return the lab's own synced traits, but for those tagged live, which mean nothing without a notebook."""
     others = {*anywidget.AnyWidget.class_trait_names(sync=True), *lab.trait_names(live=True)}
     state: dict[str, Any] = lab.get_state([n for n in lab.keys if n not in others and not n.startswith("_")])
     return state

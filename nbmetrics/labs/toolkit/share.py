@@ -17,44 +17,44 @@ from .fields import UnknownField, loaded
 from .history import State
 
 MARK = "nbm1"
-LARGEST = 2**22  # bytes of JSON: far above any scene, and the most that reading a string may unpack
-LONGEST = 2 * LARGEST  # letters of a string, line breaks too
-LONGEST_BASE = 2_000  # letters of an address, as most servers and browsers take
+MAX_JSON_BYTES = 2**22  # bytes of JSON: far above any scene, and the most that reading a string may unpack
+MAX_SHARE_LETTERS = 2 * MAX_JSON_BYTES  # letters of a string, line breaks too
+MAX_BASE_LETTERS = 2_000  # letters of an address, as most servers and browsers take
 _FORM = re.compile(r"nbm(\d+)\.(\w+)\.([A-Za-z0-9_-]*)", re.ASCII)
 _SCHEME, _PAGE = re.compile(r"[a-z][a-z0-9+.-]*:", re.I), re.compile("(https?|file)://", re.I)
 _ARGUMENT = "share string"
 _AGAIN = "Copy the whole string again, from what lab.share() returned"
 
 
-def packed(lab: str, scene: State) -> str:
-    """The string that `unpacked` reads; equal scenes give equal strings, whatever their revision."""
+def pack(lab: str, scene: State) -> str:
+    """Return the share string of a scene; equal scenes give equal strings, whatever their revision."""
     text = json.dumps(scene.at(0).to_json(), separators=(",", ":"), allow_nan=False)
-    if len(text) > LARGEST:
+    if len(text) > MAX_JSON_BYTES:
         raise InvalidInput("scene", f"takes {len(text):,} characters", "Share one with fewer or smaller items")
     data = zlib.compress(text.encode(), 9)
     return f"{MARK}.{lab}.{base64.urlsafe_b64encode(_sum(lab, data) + data).decode().rstrip('=')}"
 
 
 def link(base: Any, text: str) -> str:
-    """The address of a page with a share string behind it, which the page opens."""
-    address = check_text(base, "base", LONGEST_BASE)
+    """Return the address of a page with a share string behind it, which the page opens."""
+    address = check_text(base, "base", MAX_BASE_LETTERS)
     if not address or re.search(r"[\s#]", address) or (_SCHEME.match(address) and not _PAGE.match(address)):
         fix = "Give the address of a page that lab.export_html made, such as 'https://example.org/playground.html'"
         raise InvalidInput("base", f"got {shown(base)}", fix)
     return f"{address}#{text}"
 
 
-def unpacked(text: Any, lab: str, state: type[State]) -> Any:
-    """The scene of a string that `lab` made; raises InvalidInput saying what is wrong with it."""
+def unpack(text: Any, lab: str, state: type[State]) -> Any:
+    """Return the scene of a share string that `lab` made; raises InvalidInput saying what is wrong with it."""
     if not isinstance(text, str):
         raise InvalidInput(_ARGUMENT, f"is {shown(text)}", "Give the text that lab.share() returned")
-    if len(text) > LONGEST:
+    if len(text) > MAX_SHARE_LETTERS:
         raise InvalidInput(_ARGUMENT, f"has {len(text):,} letters", "No lab makes such a string")
     whole = "".join(text.split())  # mail programs break long lines
-    found = _FORM.fullmatch(whole.rpartition("#")[2])  # a link ends in the string
-    if not found:
+    match = _FORM.fullmatch(whole.rpartition("#")[2])  # a link ends in the string
+    if not match:
         raise InvalidInput(_ARGUMENT, f"got {shown(text)}", f"It looks like {MARK}.{lab}.eNq1… {_AGAIN}")
-    version, maker, body = found.groups()
+    version, maker, body = match.groups()
     if f"nbm{version}" != MARK:
         seen = f"is of version {printable(version, 20)}, and this nbmetrics reads version {MARK[3:]}"
         raise InvalidInput(_ARGUMENT, seen, "Update the older of the two: pip install -U nbmetrics")
@@ -64,17 +64,17 @@ def unpacked(text: Any, lab: str, state: type[State]) -> Any:
     raw = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)) if len(body) % 4 != 1 else b""
     if raw[:4] != _sum(lab, raw[4:]):
         raise InvalidInput(_ARGUMENT, "is damaged: its checksum does not fit", _AGAIN)
-    return _scene(_inflated(raw[4:]), state)
+    return _scene(_inflate(raw[4:]), state)
 
 
-def _inflated(data: bytes) -> bytes:
+def _inflate(data: bytes) -> bytes:
     unpacker = zlib.decompressobj()
     try:
-        text = unpacker.decompress(data, LARGEST + 1)
+        text = unpacker.decompress(data, MAX_JSON_BYTES + 1)
     except zlib.error:
         raise InvalidInput(_ARGUMENT, "is damaged: it cannot be unpacked", _AGAIN) from None
-    if len(text) > LARGEST:
-        raise InvalidInput(_ARGUMENT, f"unpacks to more than {LARGEST:,} bytes", "No lab makes such a string")
+    if len(text) > MAX_JSON_BYTES:
+        raise InvalidInput(_ARGUMENT, f"unpacks to more than {MAX_JSON_BYTES:,} bytes", "No lab makes such a string")
     if not unpacker.eof or unpacker.unused_data:
         raise InvalidInput(_ARGUMENT, "is damaged: parts of it are missing or foreign", _AGAIN)
     return text
@@ -105,7 +105,7 @@ class FromShare:
     def __get__(self, lab: Any, kind: Any) -> Callable[[str], Any]:
         def from_share(text: str) -> Any:
             """The lab of what `share` or `share_url` gave: a new one, or this one after one edit that can be undone."""
-            scene = unpacked(text, kind.__name__, kind._state)
-            return kind._opened(scene) if lab is None else lab._loaded(scene)
+            scene = unpack(text, kind.__name__, kind._state)
+            return kind._open(scene) if lab is None else lab._load(scene)
 
         return from_share

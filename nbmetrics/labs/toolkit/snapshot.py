@@ -39,7 +39,7 @@ class Snapshot:
     @classmethod
     def of(cls, figure: Figure, title: str, alt: str) -> Snapshot:
         """The snapshot of a figure."""
-        return cls(title, alt, _saved(figure, "png"), _described(_saved(figure, "svg").decode(), title, alt))
+        return cls(title, alt, _save(figure, "png"), _with_alt_text(_save(figure, "svg").decode(), title, alt))
 
     def save(self, path: Any) -> Path:
         """Write a .png or .svg file, as the name says; returns its path."""
@@ -52,17 +52,17 @@ class Snapshot:
 
 
 def png_of(figure: Figure) -> bytes:
-    """The figure's PNG alone."""
-    return _saved(figure, "png")
+    """Return the figure as PNG."""
+    return _save(figure, "png")
 
 
 def picture(png: bytes, alt: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What a notebook shows for a PNG: its data, and its metadata with the alt text."""
+    """Return a PNG for a notebook: its data, and its metadata with the alt text."""
     data = {"text/plain": alt, "image/png": base64.b64encode(png).decode()}
     return data, {"image/png": {"alt": alt}}
 
 
-def _saved(figure: Figure, kind: str) -> bytes:
+def _save(figure: Figure, kind: str) -> bytes:
     stream = io.BytesIO()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a letter that the font lacks becomes a box, which says enough
@@ -70,6 +70,6 @@ def _saved(figure: Figure, kind: str) -> bytes:
     return stream.getvalue()
 
 
-def _described(svg: str, title: str, alt: str) -> str:
+def _with_alt_text(svg: str, title: str, alt: str) -> str:
     words = "".join(f"<{tag}>{escape(text, quote=False)}</{tag}>" for tag, text in (("title", title), ("desc", alt)))
-    return re.sub(r"<svg\b([^>]*)>", lambda found: f'<svg role="img"{found[1]}>{words}', svg, count=1)
+    return re.sub(r"<svg\b([^>]*)>", lambda match: f'<svg role="img"{match[1]}>{words}', svg, count=1)

@@ -26,7 +26,7 @@ class Worker:
         self._thread: threading.Thread | None = None
 
     def put(self, item: Any) -> None:
-        """Make `item` the next to be answered, in place of any that still waits and is not newer."""
+        """Queue `item` in place of any that still waits and is not newer."""
         with self._ready:
             if self._closed or (self._newest is not None and item.rev < self._newest.rev):
                 return
@@ -37,7 +37,7 @@ class Worker:
             self._ready.notify()
 
     def close(self) -> None:
-        """End the thread; what waits is dropped."""
+        """End the thread; a waiting item is dropped."""
         with self._ready:
             self._closed = True
             self._ready.notify()

@@ -17,7 +17,7 @@ from ..plane.items import Item
 from .scene import TwinsScene
 
 HEADS = {"corrected": ("first", "twin"), "printed": ("first", "second"), "published": ("first", "second")}
-LONGEST = 24  # letters of a name
+MAX_NAME_LETTERS = 24  # letters of a name
 STYLES = tuple(LOOKS.values())
 THIN = 0.012  # of half the window: an ellipse is drawn at least so wide, or one without width would not be seen
 
@@ -51,7 +51,12 @@ def _plane(ax: Any, scene: TwinsScene, pair: Twin | None) -> None:
         add_ellipse(ax, *item.ellipse, facecolor=CLIENT, alpha=0.15)
         add_ellipse(ax, *item.ellipse, facecolor="none", edgecolor=CLIENT)
         ax.annotate(
-            plain(brief(item.name, LONGEST)), distribution.mean, ha="center", va="center", fontsize=9, color=CLIENT
+            plain(brief(item.name, MAX_NAME_LETTERS)),
+            distribution.mean,
+            ha="center",
+            va="center",
+            fontsize=9,
+            color=CLIENT,
         )
     distributions = [] if pair is None else [pair.first, pair.second]
     for distribution, name, style, line in zip(
@@ -65,7 +70,7 @@ def _plane(ax: Any, scene: TwinsScene, pair: Twin | None) -> None:
 
 
 def _scores(ax: Any, names: Sequence[str], scores: dict[str, Any], heads: Sequence[str]) -> None:
-    rows = [*(plain(brief(name, LONGEST)) for name in names), "avg", "all"]
+    rows = [*(plain(brief(name, MAX_NAME_LETTERS)) for name in names), "avg", "all"]
     places = np.arange(len(rows))
     for values, name, style in zip((scores["first"], scores["second"]), heads, STYLES, strict=True):
         if values is not None:

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 OWN = "Your clients"
 # Relative to the scores: differences below this are rounding, of closed forms or of a search.
-ALIKE = 1e-8
+SAME_SCORE = 1e-8
 # Seconds for which the clients must lie still before a twin is searched: longer than a drag's commits are apart.
-STILL = 0.15
+SECONDS_STILL = 0.15
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,12 @@ class TwinsLab(Lab):
     def __init__(self, federation: Any = None, *, shared: bool | None = None, construction: str = "corrected") -> None:
         start = _start(federation, {} if shared is None else {"shared": shared}, construction)
         self._wanted: Any = None
-        self._found: tuple[Any, Outcome] = (None, Outcome())
+        self._latest: tuple[Any, Outcome] = (None, Outcome())
         self._searcher = Worker(self._search, "nbmetrics TwinsLab search")
         super().__init__(start, PRESETS if start.preset in PRESETS else {start.preset: start, **PRESETS})
 
     @traitlets.default("published")
-    def _published(self) -> dict[str, Any]:
+    def _default_published(self) -> dict[str, Any]:
         table = published("twin_generators_ffhq").drop(columns="generator")
         first, second = table.to_numpy().tolist()
         names = [str(name).replace("client_", "Client ") for name in table.columns[:-2]]
@@ -106,7 +106,7 @@ class TwinsLab(Lab):
         if scene.construction == "published":
             fix = 'Choose another, or take nm.experiments.published("twin_generators_ffhq")'
             raise InvalidInput("construction", "is the published table, and nothing is computed for it", fix)
-        return printed_twin(scene.federation) if scene.construction == "printed" else _corrected(scene.federation)
+        return printed_twin(scene.federation) if scene.construction == "printed" else _distinct_twin(scene.federation)
 
     def scores(self) -> Scores:
         """FID of both generators with every client, averaged and pooled, as `evaluate` gives them."""
@@ -120,17 +120,17 @@ class TwinsLab(Lab):
         return {"second": second, "scores": self._scores(scene, outcome), **said}
 
     def _outcome(self, scene: TwinsScene) -> Outcome:
-        """What is known of the pair now; where it takes a search, that begins once the clients lie still."""
+        """Return the pair or the reason for none; where it takes a search, that begins once the clients lie still."""
         if scene.construction == "published":
             return Outcome()
         if scene.construction == "printed":
-            return _tried(lambda: printed_twin(scene.federation))
+            return _outcome_of(lambda: printed_twin(scene.federation))
         self._wanted = key = _key(scene)
-        found_for, outcome = self._found
-        if found_for == key:
+        latest_for, outcome = self._latest
+        if latest_for == key:
             return outcome
         try:
-            return _tried(lambda: _corrected(scene.federation, _give_up))
+            return _outcome_of(lambda: _distinct_twin(scene.federation, _give_up))
         except _Searching:
             self._searcher.put(scene)
             return Outcome(trying="Searching for the twin …")
@@ -138,27 +138,27 @@ class TwinsLab(Lab):
     def _search(self, scene: TwinsScene) -> None:
         """On the searcher's thread: look for the twin of clients that lie still, and let the worker answer with it."""
         key = _key(scene)
-        if self._found[0] == key:
+        if self._latest[0] == key:
             return
 
         def progress(attempt: int, most: int) -> None:
-            found_for, outcome = self._found
-            if self._wanted != key or (found_for == key and not outcome.trying):
+            latest_for, outcome = self._latest
+            if self._wanted != key or (latest_for == key and not outcome.trying):
                 raise _Searching
-            self._found = key, Outcome(trying=f"Searching for the twin: try {attempt} of at most {most} …")
+            self._latest = key, Outcome(trying=f"Searching for the twin: try {attempt} of at most {most} …")
             self._worker.put(self._scene)
 
-        time.sleep(STILL)
+        time.sleep(SECONDS_STILL)
         try:
-            self._found = key, _tried(lambda: _corrected(scene.federation, progress))
+            self._latest = key, _outcome_of(lambda: _distinct_twin(scene.federation, progress))
         except _Searching:
-            if self._found[1].trying:
-                self._found = None, Outcome()
+            if self._latest[1].trying:
+                self._latest = None, Outcome()
             return
         self._worker.put(self._scene)
 
     def _scores(self, scene: TwinsScene, outcome: Outcome) -> dict[str, Any]:
-        """Of the first and the second generator: FID with each client, avg, all; None where there is no second."""
+        """Return FID with each client, avg and all of both generators; None where there is no second."""
         if scene.construction == "published":
             return {g: self.published[g] for g in ("first", "second")}
         clients = scene.federation
@@ -173,7 +173,7 @@ class TwinsLab(Lab):
         """The present scene as a picture, PNG and SVG with alt text; waits for a search under way."""
         scene = self._scene
         if self._outcome(scene).trying:
-            self._found = _key(scene), _tried(lambda: _corrected(scene.federation))
+            self._latest = _key(scene), _outcome_of(lambda: _distinct_twin(scene.federation))
             self._worker.put(scene)
         return super().snapshot()
 
@@ -201,7 +201,7 @@ class TwinsLab(Lab):
         differences = np.subtract(scores["second"], scores["first"])
         low, high, gap = differences[:-2].min(), differences[:-2].max(), differences[-1]
         pooled = f"pooled, the second is {numeral(gap)} worse"
-        if max(abs(low), abs(high)) <= ALIKE * max(scores["first"]):
+        if max(abs(low), abs(high)) <= SAME_SCORE * max(scores["first"]):
             return f"Every client scores both generators alike; {pooled}."
         return (
             f"The clients' scores of the second are off by {numeral(low, '+.3f')} to {numeral(high, '+.3f')}; {pooled}."
@@ -230,7 +230,7 @@ def _start(federation: Any, shared: dict[str, Any], construction: str) -> TwinsS
     return TwinsScene.of(federation, preset=OWN, construction=construction, **shared)
 
 
-def _corrected(clients: Federation, progress: Any = None) -> Twin:
+def _distinct_twin(clients: Federation, progress: Any = None) -> Twin:
     pair = twin(clients, progress=progress)
     if pair.all_gap <= SAME * np.trace(pair.first.cov):
         raise NoTwin("The clients are all but one: the score of each is FID-all itself, to the last digits.")
@@ -240,13 +240,13 @@ def _corrected(clients: Federation, progress: Any = None) -> Twin:
 def _is_closed(scene: TwinsScene) -> bool:
     """Whether the twin, or why there is none, is known without a search."""
     try:
-        _tried(lambda: _corrected(scene.federation, _give_up))
+        _outcome_of(lambda: _distinct_twin(scene.federation, _give_up))
     except _Searching:
         return False
     return True
 
 
-def _tried(make: Callable[[], Twin]) -> Outcome:
+def _outcome_of(make: Callable[[], Twin]) -> Outcome:
     try:
         return Outcome(make())
     except NoTwin as reason:
@@ -258,5 +258,5 @@ def _give_up(attempt: int, most: int) -> None:
 
 
 def _key(scene: TwinsScene) -> tuple[Any, ...]:
-    """What a twin depends on."""
+    """Return the part of a scene that a twin depends on."""
     return tuple((c.x, c.y, c.width, c.height, c.angle, c.weight) for c in scene.clients)

@@ -45,8 +45,8 @@ class TwinsScene(DeclaredScene, types=TYPES):
         """The scene of a federation of 2-D Gaussians."""
         if not isinstance(federation, Federation):
             federation = Federation(federation)
-        given = [1.0 if client.weight is None else client.weight for client in federation]
-        weights = given if max(given) <= MAX_WEIGHT else federation.weights
+        client_weights = [1.0 if client.weight is None else client.weight for client in federation]
+        weights = client_weights if max(client_weights) <= MAX_WEIGHT else federation.weights
         items = []
         for client, weight in zip(federation, weights, strict=True):
             distribution = client.distribution

@@ -27,5 +27,5 @@ def test_the_page_has_the_gap_of_evaluate(clients, estimator):
     weights = [list(w) for w in RNG.dirichlet(np.ones(len(clients)), 4)] + [[1.0] + [0.0] * (len(clients) - 1)]
     wanted = [float(scores.with_weights(w).table["gap"][0]) for w in weights]
     line = "say(given.weights.map((shares) => kidGap(given.packed, shares)));"
-    found = said("../../toolkit/view/kidgap.js", "kidGap", line, {"packed": packed, "weights": weights})
+    found = said("../../toolkit/view/kid_gap.js", "kidGap", line, {"packed": packed, "weights": weights})
     np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)

@@ -13,9 +13,9 @@ from sklearn.neighbors import NearestNeighbors
 import nbmetrics as nm
 from nbmetrics.figures.drawing import Drawing
 from nbmetrics.labs.memorization.cards import CARDS
-from nbmetrics.labs.memorization.charts import SWEPT, curve, heat_maps
 from nbmetrics.labs.memorization.scene import MemorizationScene, presets
 from nbmetrics.labs.memorization.study import spread_of, study_of
+from nbmetrics.labs.memorization.sweeps import SWEPT, curve, heat_maps
 from tests.labs.inside import answer, picture_of, scene_of, send, words_of
 from tests.metrics.test_fld import DEGENERATE, peers, rows
 from tests.slow import slow
@@ -94,7 +94,7 @@ class TestGenerated:
         for data, points in (("moons", 200), ("digits", 200), ("digits", 1000)):
             study = study_of(data, points, 0)
             scene = MemorizationScene(data=data, copied=0.3, points=points)
-            made, copies = study.made(scene), study.copies(scene)
+            made, copies = study.generated(scene), study.copies(scene)
             train = set(map(bytes, study.train))
             assert [bytes(row) in train for row in made] == copies.tolist()
 
@@ -117,12 +117,12 @@ class TestGenerated:
         copied = base["train"][base["partner"]] + scene.jitter * base["noise"]
         rows = np.where((base["rank"] < round(scene.copied * 60))[:, None], copied, rows)
         rows = rows.mean(axis=0) + scene.spread * (rows - rows.mean(axis=0))
-        np.testing.assert_allclose(rows, study.flat(study.made(scene)), atol=1e-12)
+        np.testing.assert_allclose(rows, study.flat(study.generated(scene)), atol=1e-12)
 
     def test_a_bump_in_the_picture_is_the_bump_projected(self):
         for data in ("moons", "digits"):
             study = study_of(data, 60, 0)
-            found = study.judged(MemorizationScene(data=data, points=60)).fitted
+            found = study.judgement_of(MemorizationScene(data=data, points=60)).fitted
             turned = np.eye(study.dim)[:, :2]
             drawn = np.sqrt(np.asarray(found.sigma) ** 2 @ turned**2)
             np.testing.assert_allclose(np.sqrt(found.variance)[:, None] * study.base()["bump"], drawn)
@@ -149,7 +149,7 @@ class TestOutcomes:
         scene = MemorizationScene(points=1000, seed=seed)
         study = study_of("moons", 1000, seed)
         widths = (1e-4, 1e-3, 0.01, 0.02, 0.05, 0.1, 0.3)
-        made = {h: study.made(replace(scene, bandwidth=h)) for h in widths}
+        made = {h: study.generated(replace(scene, bandwidth=h)) for h in widths}
         fld = {h: study.judge.cards(x)["fld"] for h, x in made.items()}
         best = min(fld, key=fld.get)
         assert 0.02 <= best <= 0.1
@@ -294,11 +294,11 @@ class TestLab:
 
     def test_what_only_the_page_minds_is_not_computed_again(self, memo_lab):
         lab = memo_lab(points=60)
-        known = lab._judged(scene_of(lab))
+        known = lab._judgement_of(scene_of(lab))
         move(lab, selected=3, view={"panel": "items"})
-        assert lab._judged(scene_of(lab)) is known
+        assert lab._judgement_of(scene_of(lab)) is known
         move(lab, copied=0.5)
-        assert lab._judged(scene_of(lab)) is not known
+        assert lab._judgement_of(scene_of(lab)) is not known
 
     def test_the_noise_of_honest_generators_comes_after_and_stays(self, memo_lab):
         lab = memo_lab(points=100)

@@ -35,7 +35,7 @@ def cases(rng, count):
             yield {
                 "at": at,
                 "scene": scene.to_json(),
-                "points": study.flat(study.made(scene)).tolist(),
+                "points": study.flat(study.generated(scene)).tolist(),
                 "copies": np.flatnonzero(study.copies(scene)).tolist(),
                 "code": scene.to_code(),
             }

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs.playground.answers import LARGEST, MOST, packed
+from nbmetrics.labs.playground.answers import MAX_ANSWERS, MAX_PASTED_LETTERS, pack
 from tests import EVIL, TESTS
 from tests.node import needs_node, node
 
@@ -75,7 +75,7 @@ def test_a_lab_remembers_what_was_guessed_at_the_first_reveal():
 
 
 def test_a_chat_is_read_with_who_said_what():
-    strings = [packed(progress) for progress in PROGRESS[:3]]
+    strings = [pack(progress) for progress in PROGRESS[:3]]
     chat = f"Ada: {strings[0]}\n2026-11-22 14:00, Bob O’Neil, {strings[1]}\r\nno answer here\n> {strings[2]}"
     table = nm.collect_answers(chat).table
     assert table["who"].tolist() == ["Ada", "2026-11-22 14:00, Bob O’Neil", ""]
@@ -86,7 +86,7 @@ def test_a_chat_is_read_with_who_said_what():
 
 
 def test_what_is_broken_is_counted_and_the_rest_is_read():
-    good = packed(PROGRESS[0])
+    good = pack(PROGRESS[0])
     found = nm.collect_answers(f"{good} {' '.join(BROKEN)} \x1b\u2028 {good}\0")
     assert (len(found.table), found.unreadable) == (2, len(BROKEN))
     assert nm.collect_answers().table.empty and nm.collect_answers("nbma1. nbma2.AAAA").unreadable == 0
@@ -98,9 +98,9 @@ def test_what_is_broken_is_counted_and_the_rest_is_read():
         (3, "Give a list"),
         ([3], "Give a text"),
         (b"nbma1.", "Give a text"),
-        (" " * (LARGEST + 1), "Give at most"),
-        ([" " * LARGEST, " "], "Give at most"),
-        (f"{packed(PROGRESS[1])} " * (MOST + 1), "Give at most 2,000"),
+        (" " * (MAX_PASTED_LETTERS + 1), "Give at most"),
+        ([" " * MAX_PASTED_LETTERS, " "], "Give at most"),
+        (f"{pack(PROGRESS[1])} " * (MAX_ANSWERS + 1), "Give at most 2,000"),
     ],
 )
 def test_what_is_no_text_or_too_much_is_refused(strings, words):
@@ -111,7 +111,7 @@ def test_what_is_no_text_or_too_much_is_refused(strings, words):
 
 @needs_node
 def test_the_pages_strings_are_pythons(tmp_path):
-    strings = [packed(progress) for progress in PROGRESS]
+    strings = [pack(progress) for progress in PROGRESS]
     path = tmp_path / "answers.json"
     path.write_text(json.dumps({"progress": PROGRESS, "strings": [s for s in strings if s], "broken": BROKEN}))
     run = node("--test", "--test-reporter=tap", TESTS / "js" / "answers.test.js", NBMETRICS_ANSWERS=path)
@@ -122,7 +122,7 @@ def test_the_pages_strings_are_pythons(tmp_path):
 
 
 def test_the_figure_has_an_axis_for_each_lesson_and_can_keep_the_answer_back():
-    found = nm.collect_answers("\n".join(packed(progress) for progress in PROGRESS))
+    found = nm.collect_answers("\n".join(pack(progress) for progress in PROGRESS))
     shown, hidden = found.plot(), found.plot(reveal=False)
     assert len(shown.axes) == len(hidden.axes) == 3
     assert [len(ax.lines) for ax in shown.axes] == [2, 2, 2] and [len(ax.lines) for ax in hidden.axes] == [1, 1, 1]
@@ -136,13 +136,13 @@ def test_the_figure_has_an_axis_for_each_lesson_and_can_keep_the_answer_back():
 
 
 def test_flags_at_one_place_stand_on_each_other():
-    (ax,) = nm.collect_answers([packed(PROGRESS[0])] * 5 + [packed(PROGRESS[1])]).plot().axes
+    (ax,) = nm.collect_answers([pack(PROGRESS[0])] * 5 + [pack(PROGRESS[1])]).plot().axes
     assert ax.lines[0].get_ydata().tolist() == [0, 1, 2, 3, 4, 0]
 
 
 def test_the_page_holds_the_answers_without_names_and_cannot_be_broken_out_of(tmp_path):
     lesson = nm.Playground().make_lesson(question=f"{EVIL}</script>?", flag="x", name=f"{EVIL}{{{{script}}}}")
-    found = nm.collect_answers(f"Ada: {packed({**PROGRESS[0], 'name': lesson['name']})}", lesson=lesson)
+    found = nm.collect_answers(f"Ada: {pack({**PROGRESS[0], 'name': lesson['name']})}", lesson=lesson)
     path = found.export_html(tmp_path / "class.html")
     text = path.read_text("utf-8")
     assert "Ada" not in text and text.count("</script>") == 2 and EVIL not in text

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs.playground.lessons import Lesson, shipped
+from nbmetrics.labs.playground.lessons import Lesson, builtin_lessons
 from tests import TESTS
 from tests.node import needs_node, node
 
@@ -34,7 +34,7 @@ OWN = {
 @cache
 def swept(name):
     """(values, avg, all) of the metric in question over the parameter, by `evaluate`."""
-    scene, predict = shipped()[name].start, shipped()[name].predict
+    scene, predict = builtin_lessons()[name].start, builtin_lessons()[name].predict
     values = GRIDS[predict["sweep"]]
     item = next(g for g in scene.generators if g.name == predict["generator"])
     changes = [{"width": v**0.5} if predict["sweep"] == "variance" else {"x": v} for v in values]
@@ -66,20 +66,20 @@ def python_answer(lesson):
     return float(np.mean(found)), None, 1e-9
 
 
-PREDICTED = [name for name, lesson in shipped().items() if lesson.predict]
+PREDICTED = [name for name, lesson in builtin_lessons().items() if lesson.predict]
 
 
 @needs_node
 def test_the_answers_that_the_page_reveals_are_pythons(tmp_path):
     cases = []
     for name in PREDICTED:
-        lesson = shipped()[name]
+        lesson = builtin_lessons()[name]
         answer, other, tolerance = python_answer(lesson)
         shown = lesson.start if lesson.predict["best"] == "min" else lesson.after
         case = {"name": name, "predict": lesson.predict, "scene": shown.to_json()}
         cases.append({**case, "answer": answer, "other": other, "tolerance": tolerance})
     path = tmp_path / "answers.json"
-    solutions = [{"lesson": one.to_json()} for one in shipped().values() if one.solution]
+    solutions = [{"lesson": one.to_json()} for one in builtin_lessons().values() if one.solution]
     path.write_text(json.dumps({"cases": cases, "solutions": solutions}))
     run = node("--test", TESTS / "js" / "lesson.test.js", NBMETRICS_LESSONS=path)
     assert f"of {len(PREDICTED)} lessons" in run and f"{len(solutions)} solutions" in run
@@ -103,7 +103,7 @@ def moved(scene, x):
 
 
 def test_the_gap_more_than_doubles_with_the_distance_and_alike_clients_leave_none():
-    lesson = shipped()["Heterogeneity and gap"]
+    lesson = builtin_lessons()["Heterogeneity and gap"]
     near, far = (scores(scene)["gap"].iloc[0] for scene in (lesson.start, lesson.after))
     assert far > 2 * near > 0
     assert scores(moved(lesson.start, 0))["gap"].iloc[0] == pytest.approx(0, abs=1e-12)
@@ -115,7 +115,7 @@ def test_the_gap_more_than_doubles_with_the_distance_and_alike_clients_leave_non
 
 
 def test_the_best_place_is_the_weighted_mean():
-    lesson = shipped()["Weights matter"]
+    lesson = builtin_lessons()["Weights matter"]
     values, avg, _ = swept(lesson.name)
     federation = lesson.start.federation
     means = [client.distribution.mean[0] for client in federation]
@@ -124,7 +124,7 @@ def test_the_best_place_is_the_weighted_mean():
 
 
 def test_fid_is_biased_on_few_points_and_kid_is_not():
-    lesson = shipped()["Sample size and bias"]
+    lesson = builtin_lessons()["Sample size and bias"]
     assert scores(lesson.start)["all"].iloc[0] == pytest.approx(0, abs=1e-12)
     draws = [lesson.after.drawn(20, seed) for seed in range(30)]
     fids, kids = (np.array([scores(scene, metric)["all"].iloc[0] for scene in draws]) for metric in ("fid", "kid"))
@@ -135,7 +135,7 @@ def test_fid_is_biased_on_few_points_and_kid_is_not():
 
 
 def test_the_challenge_starts_undone_and_can_be_done():
-    lesson = shipped()["Make them disagree"]
+    lesson = builtin_lessons()["Make them disagree"]
     by = lesson.check["by"]
 
     def leads(widths):
@@ -148,7 +148,7 @@ def test_the_challenge_starts_undone_and_can_be_done():
 
 
 def test_every_lesson_asks_something_in_few_words():
-    for lesson in shipped().values():
+    for lesson in builtin_lessons().values():
         assert lesson.predict or lesson.check
         assert len(lesson.question) <= 180 and len(lesson.reveal) <= 320
         assert 0 < len(lesson.aim) <= 110 and 0 < len(lesson.hint) <= 150 and 1 <= lesson.minutes <= 10
@@ -172,7 +172,7 @@ def changed(path, value):
 def test_the_catalogue_has_a_row_for_each_lesson_in_the_order_of_the_menu():
     table = nm.lessons()
     assert list(table) == ["name", "minutes", "aim", "question", "metric"]
-    assert table["name"].tolist() == list(nm.Playground().lessons) == list(shipped())
+    assert table["name"].tolist() == list(nm.Playground().lessons) == list(builtin_lessons())
     assert table["metric"].tolist() == ["fid", "kid", "fid", "fid", "fid", "fid"]
 
 
@@ -262,12 +262,12 @@ def test_a_view_in_then_changes_only_what_it_names():
 def test_playground_opens_with_a_lesson_by_name_dict_and_path(tmp_path):
     lab = nm.Playground(lesson="Where is KID?")
     assert lab.lesson == "Where is KID?" and lab.scene["view"]["panel"] == "sweep"
-    assert list(lab.lessons) == list(shipped()) and "Where is KID?" not in lab.presets
+    assert list(lab.lessons) == list(builtin_lessons()) and "Where is KID?" not in lab.presets
     path = tmp_path / "mine.json"
     path.write_text(json.dumps(OWN))
     for given in (OWN, path, str(path)):
         own = nm.Playground(lesson=given)
-        assert own.lesson == "Mine" and list(own.lessons) == ["Mine", *shipped()]
+        assert own.lesson == "Mine" and list(own.lessons) == ["Mine", *builtin_lessons()]
     assert nm.Playground().lesson is None
 
 
@@ -344,7 +344,7 @@ def test_what_reveal_found_survives_sharing():
     ],
 )
 def test_a_wrong_field_of_the_progress_is_named(change, argument):
-    start = shipped()["Weights matter"].start.to_json()
+    start = builtin_lessons()["Weights matter"].start.to_json()
     with pytest.raises(nm.InvalidInput) as caught:
         nm.Scene.parse({**start, "lesson": {**start["lesson"], **change}})
     assert caught.value.argument == argument

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs.playground.numbers import ALWAYS, FROM_ROWS, MADE, computed
+from nbmetrics.labs.playground.numbers import ALWAYS, FROM_ROWS, MADE, compute
 from nbmetrics.labs.playground.scene import METRICS
 from nbmetrics.metrics import metric_of
 from tests.labs.inside import answer, is_idle, scene_of, send
@@ -84,8 +84,8 @@ def test_a_scene_that_was_asked_about_and_answered_is_committed_under_its_own_nu
 @pytest.mark.parametrize("order", ["a commit overtakes a question", "a question overtakes a commit"])
 def test_the_newest_scene_is_answered_in_whatever_order_they_come(monkeypatch, order):
     lab, gate = nm.Playground(), threading.Event()
-    answered = lab._answered
-    monkeypatch.setattr(lab, "_answered", lambda scene: gate.wait(30) and answered(scene))
+    answered = lab._answer_of
+    monkeypatch.setattr(lab, "_answer_of", lambda scene: gate.wait(30) and answered(scene))
     first, committed, asked = ({**lab.scene, "rev": rev, "half": half} for rev, half in ((2, 4.0), (9, 5.0), (9, 6.0)))
     lab.set_state({"scene": first})
     until(lambda: is_idle(lab))  # under way
@@ -136,14 +136,14 @@ def test_precision_of_drawn_points_is_the_metric_on_them():
     lab = nm.Playground(TOY, {"g": nm.Gaussian([0, 0], 2)}, samples=50, seed=3, metric="precision")
     federation, sources = scene_of(lab).federation, scene_of(lab).sources
     wanted = nm.evaluate(federation, sources, "precision").table.iloc[0]
-    found = computed(scene_of(lab))["scores"]["precision"]
+    found = compute(scene_of(lab))["scores"]["precision"]
     assert found["avg"] == [pytest.approx(wanted["avg"])] and found["all"] == [pytest.approx(wanted["all"])]
 
 
 def test_bands_are_the_spread_of_redrawn_points_around_the_exact_value():
     lab = nm.Playground(TOY, {"g": nm.Gaussian([0, 0], [2, 1])}, samples=40, seed=5)
     scene = nm.Scene.parse({**lab.scene, "view": {**lab.scene["view"], "panel": "samples"}})
-    band = computed(scene)["bands"]["fid"]["avg"]
+    band = compute(scene)["bands"]["fid"]["avg"]
     assert band["exact"] == [pytest.approx(1 + (1 - 2**0.5) ** 2)]
     values = []
     for k in range(1, 21):
@@ -159,7 +159,7 @@ def test_the_band_of_the_gap_is_what_few_points_make_of_it():
     alike = {"a": nm.Gaussian([0, 0]), "b": nm.Gaussian([0, 0])}
     lab = nm.Playground(alike, {"g": nm.Gaussian([0, 0])}, samples=20)
     scene = nm.Scene.parse({**lab.scene, "view": {**lab.scene["view"], "panel": "samples"}})
-    bands = computed(scene)["bands"]
+    bands = compute(scene)["bands"]
     gaps = []
     for k in range(1, 21):
         again = scene.drawn(20, scene.seed + k)

@@ -8,7 +8,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 import nbmetrics as nm
 from tests.labs.inside import picture_of, words_of
-from tests.labs.playground.wide_rows import MODELS, RNG, SITES, D, assert_result_is, lab_of
+from tests.labs.playground.high_dimensional_rows import MODELS, RNG, SITES, D, assert_result_is, lab_of
 
 
 def pooled_rows():

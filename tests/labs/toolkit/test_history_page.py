@@ -17,9 +17,9 @@ PAGE = """
 const steps = JSON.parse(process.argv[1]);
 let [history, scene, seen] = [{ past: [], future: [] }, { rev: 0 }, []];
 for (const step of steps) {
-  const travelled = step === "undo" ? undone(history, scene) : step === "redo" ? redone(history, scene) : null;
+  const travelled = step === "undo" ? undoEdit(history, scene) : step === "redo" ? redoEdit(history, scene) : null;
   if (travelled) ({ history, scene } = travelled);
-  else if (typeof step === "number") [history, scene] = [recorded(history, scene), { rev: step }];
+  else if (typeof step === "number") [history, scene] = [recordEdit(history, scene), { rev: step }];
   seen.push([scene.rev, history.past.map((s) => s.rev), history.future.map((s) => s.rev)]);
 }
 console.log(JSON.stringify(seen));
@@ -52,8 +52,8 @@ def test_page_and_python_travel_alike():
     rng = np.random.default_rng(0)
     steps = [k if rng.random() < 0.5 else str(rng.choice(["undo", "redo"])) for k in range(1, 200)]
     steps += [*range(200, 200 + MORE), *["undo"] * 30, *["redo"] * 12]
-    module = (ROOT / "nbmetrics/labs/toolkit/view/history.js").as_uri()
-    script = f'import {{ recorded, redone, undone }} from "{module}";{PAGE}'
+    module = (ROOT / "nbmetrics/labs/toolkit/view/store.js").as_uri()
+    script = f'import {{ recordEdit, redoEdit, undoEdit }} from "{module}";{PAGE}'
     found = json.loads(ran(script, json.dumps(steps)))
     assert found == followed(steps)
     assert 30 < max(len(past) for _, past, _ in found) < MORE and any(future for _, _, future in found)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs.toolkit.lab import LEAP, Worker
+from nbmetrics.labs.toolkit.lab import MAX_REVISION_LEAP, Worker
 from tests.labs.inside import send
 from tests.labs.toolkit.common import compared, watched
 from tests.labs.toolkit.declared import bounds_by_name
@@ -29,7 +29,7 @@ KINDS = {
 }
 SCENES = [3, None, [], "x", {"strange": 1}, {"rev": 7, "strange": 1}, {"rev": True, "clients": 3}]
 MAX_REV = bounds_by_name()[0]["rev"][1]
-REVS = [10**400, 2**53, MAX_REV, LEAP + 10, -1, 1.5, "1", None]
+REVS = [10**400, 2**53, MAX_REV, MAX_REVISION_LEAP + 10, -1, 1.5, "1", None]
 HISTORIES = [3, None, [], {}, {"past": 3}, {"past": 3, "future": []}, {"past": [{}] * 51}]
 TRAITS = [
     *({"scene": scene} for scene in SCENES),
@@ -112,7 +112,7 @@ def test_python_cannot_break_a_lab_by_its_traits_either(lab):
         lab.undo()
     _, change = KINDS[type(lab).__name__]
     lab.scene = {**lab.scene, **{name: halved(value) for name, value in change.items()}, "rev": MAX_REV}
-    assert lab.scene["rev"] <= LEAP
+    assert lab.scene["rev"] <= MAX_REVISION_LEAP
     answered(lab)
 
 
@@ -204,7 +204,7 @@ def test_what_cannot_be_made_is_told_to_who_asked(lab, monkeypatch):
             assert (lab.scene, lab.result) == before
         for ticket in (None, 3, "t" * 61, "\x00"):
             assert replies(lab, monkeypatch, {"kind": kind, "ticket": ticket, "scene": lab.scene}) == []
-    monkeypatch.setattr("nbmetrics.labs.toolkit.lab.LARGEST_SENT", 1000)
+    monkeypatch.setattr("nbmetrics.labs.toolkit.lab.MAX_BYTES_SENT", 1000)
     (told,) = replies(lab, monkeypatch, {"kind": "page", "ticket": "t", "scene": lab.scene})
     assert "lab.export_html" in told["error"]
 

@@ -54,7 +54,7 @@ def test_an_edit_is_found_when_it_is_joined_again(entry):
     (entry.parents[1] / "facts.json").write_text(json.dumps({"whole": 7}), "utf-8")
     entry.with_name("style.css").write_text(".mine { color: blue; }\n", "utf-8")
     modules.forget()
-    module, style = map(modules.joined_again, before)
+    module, style = map(modules.rejoin, before)
     assert '{"whole":7}' in module and module == before[0].replace('{"whole":5}', '{"whole":7}')
     assert style == before[1].replace("color: red", "color: blue")
 

@@ -63,5 +63,5 @@ def test_without_the_variable_nothing_is_watched(monkeypatch):
     "kind", [nm.Playground, nm.CorrelationLab, nm.TwinsLab, nm.MemorizationLab, nm.Dashboard, nm.Monitor, nm.PrivacyLab]
 )
 def test_pages_say_what_they_were_joined_from(kind):
-    assert modules.joined_again(kind._esm) == kind._esm and modules.joined_again(kind._css) == kind._css
-    assert modules.joined_again("export default 1;") == "export default 1;"
+    assert modules.rejoin(kind._esm) == kind._esm and modules.rejoin(kind._css) == kind._css
+    assert modules.rejoin("export default 1;") == "export default 1;"

@@ -80,9 +80,9 @@ def test_a_shared_string_loaded_into_a_lab_is_one_edit_that_can_be_undone(new):
 @settings(deadline=None, max_examples=examples(160))
 @given(scenes())
 def test_every_scene_survives_sharing_to_the_last_bit(scene):
-    text = share.packed("Playground", scene)
-    assert share.unpacked(text, "Playground", nm.Scene) == scene.at(0)
-    assert share.packed("Playground", scene.at(scene.rev + 7)) == text
+    text = share.pack("Playground", scene)
+    assert share.unpack(text, "Playground", nm.Scene) == scene.at(0)
+    assert share.pack("Playground", scene.at(scene.rev + 7)) == text
 
 
 def test_evil_names_and_a_preset_of_ones_own_survive_in_a_new_lab():
@@ -157,7 +157,7 @@ BAD = {
     "a word": ("hello", "Copy the whole string again"),
     "not text": (7, "is 7. Give the text"),
     "another lab's": (
-        share.packed("CorrelationLab", nm.Scene.preset_named("Two clients")),
+        share.pack("CorrelationLab", nm.Scene.preset_named("Two clients")),
         r"of a CorrelationLab.*Use nm.CorrelationLab.from_share",
     ),
     "under another lab's name": (GOOD.replace("Playground", "CorrelationLab"), "Use nm.CorrelationLab"),
@@ -204,7 +204,7 @@ def test_no_changed_letter_goes_unnoticed(data):
     place = data.draw(st.integers(len("nbm1.Playground."), len(GOOD) - 2))  # the last letter has unused bits
     letter = data.draw(st.sampled_from("ABCxyz019-_").filter(lambda c: c != GOOD[place]))
     with pytest.raises(nm.InvalidInput):
-        share.unpacked(GOOD[:place] + letter + GOOD[place + 1 :], "Playground", nm.Scene)
+        share.unpack(GOOD[:place] + letter + GOOD[place + 1 :], "Playground", nm.Scene)
 
 
 def test_a_decompression_bomb_is_not_unpacked():

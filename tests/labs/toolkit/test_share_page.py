@@ -10,7 +10,7 @@ import nbmetrics as nm
 from nbmetrics.labs.toolkit import share
 from tests import TESTS
 from tests.labs.inside import accept, scene_of, state_kind
-from tests.labs.playground.wide_rows import lab_of
+from tests.labs.playground.high_dimensional_rows import lab_of
 from tests.labs.toolkit.common import LABS, compared, evil_lab, moved, recorded
 from tests.labs.toolkit.test_share import packed_bytes
 from tests.node import needs_node, node
@@ -89,7 +89,7 @@ def text_of(name, scene):
 def scene_in_python(lab, text):
     """The scene of a share string as the lab shows it; None where it refuses it."""
     try:
-        scene = share.unpacked(text, type(lab).__name__, state_kind(lab))
+        scene = share.unpack(text, type(lab).__name__, state_kind(lab))
         accept(lab, scene)
     except nm.InvalidInput:
         return None
@@ -170,7 +170,7 @@ def test_each_side_reads_what_the_other_wrote(made, tmp_path):
     assert len(written) == len(cases) > 12
     for case, text in zip(cases, written, strict=True):
         lab = next(lab for lab in made if type(lab).__name__ == case["lab"])
-        assert share.unpacked(text, case["lab"], state_kind(lab)).to_json() == case["scene"]
+        assert share.unpack(text, case["lab"], state_kind(lab)).to_json() == case["scene"]
 
 
 # What the page lacks for a scene that Python shows: other rows and points, a teacher's lesson, what others are of.

@@ -121,7 +121,8 @@ class TestNumbers:
         assert second[-1] - first[-1] == pytest.approx(lab.twin().all_gap, rel=1e-9) and second[-1] > 0.1
 
     def test_a_snapshot_waits_for_the_search_and_the_view_hears_of_it(self, twins_lab, monkeypatch):
-        monkeypatch.setattr("nbmetrics.labs.twins.lab.STILL", 3)  # the snapshot is first, and the search then gives up
+        # the snapshot is first, and the search then gives up
+        monkeypatch.setattr("nbmetrics.labs.twins.lab.SECONDS_STILL", 3)
         lab = twins_lab("Unequal shapes (numerical)")
         assert lab.result["trying"]
         assert "Every client scores both generators alike" in lab.snapshot().alt

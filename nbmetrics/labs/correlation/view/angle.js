@@ -8,8 +8,8 @@
 
 import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { numeral } from "../../toolkit/view/numbers.js";
-import { Sheet } from "../../toolkit/view/sheet.js";
 import { scoresOf, spreadOf } from "./maths.js";
+import { Sheet } from "./responsive_svg.js";
 
 const FOOT = 26;
 const HEAD = 26;

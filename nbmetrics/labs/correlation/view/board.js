@@ -15,7 +15,7 @@ const SEES = {
   cfid: "y and ŷ at every x: all of it, in any unit",
   squared_difference: "the two slopes alone",
 };
-const HIGHEST = 4;
+const MAX_SCORE = 4;
 // In words where there is room: a formula is no name.
 const SCORE_WORDS = { ...SCORE_NAMES, squared_difference: "squared difference" };
 
@@ -55,7 +55,7 @@ export class ScoreBoard {
       const value = scores[score];
       setText(number, numeral(value, 3));
       setAttributes(cell, { "data-value": value });
-      bar.style.width = `${(100 * value) / HIGHEST}%`;
+      bar.style.width = `${(100 * value) / MAX_SCORE}%`;
       row.classList.toggle("nbm-selected", scene.metric === score);
     }
   }

@@ -7,14 +7,14 @@
  */
 
 import { setAttributes, svg } from "../../toolkit/view/dom.js";
-import { lineThrough, Sheet } from "../../toolkit/view/sheet.js";
 import { normals, spreadOf } from "./maths.js";
+import { lineThrough, Sheet } from "./responsive_svg.js";
 
-export const COUNT = 160;
-export const XS = normals(COUNT, 11);
-export const NOISE = normals(COUNT, 12);
+export const POINT_COUNT = 160;
+export const XS = normals(POINT_COUNT, 11);
+export const NOISE = normals(POINT_COUNT, 12);
 const REACH = 3.1;
-const NARROW = 300;
+const NARROW_PIXELS = 300;
 const ABOVE = 24;
 const BELOW = 24;
 // Three inputs whose answers are followed from one cloud to the other.
@@ -132,7 +132,7 @@ class Cloud {
 
 /** The side of a cloud's square, and the room between the two. @param {number} width */
 function sidesOf(width) {
-  const between = width < NARROW ? 36 : 64;
+  const between = width < NARROW_PIXELS ? 36 : 64;
   return [(width - between) / 2, between];
 }
 

@@ -1,5 +1,6 @@
 /**
- * The CorrelationLab: a question, the map of correlations, the scores, the clouds, the angles and the scale of x.
+ * The CorrelationLab: a headline, a question, the map of correlations, the scores, the clouds, the angles and the scale of
+ * x.
  *
  * @import { Pair } from "./maths.js"
  * @import { Store } from "../../toolkit/view/store.js"
@@ -13,14 +14,30 @@ import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
 import declaration from "../scene.json" with { type: "json" };
 import { AnglePicture } from "./angle.js";
 import { PairFields, ScoreBoard, ScoreSwitch } from "./board.js";
-import { QuestionCard } from "./card.js";
 import { PairClouds } from "./clouds.js";
 import { CorrelationMap } from "./map.js";
 import { SCORES, scoresOf, withParts } from "./maths.js";
-import { veiledIn } from "./questions.js";
+import { QuestionCard, veiledIn } from "./questions.js";
 import { ScaleChart } from "./scale.js";
 import { PairTables } from "./tables.js";
-import { headlineWords } from "./words.js";
+
+/** @param {Pair} scene @param {boolean} isVeiled whether the scores are not to be told yet */
+export function headlineWords(scene, isVeiled) {
+  const { rho, rho_hat } = scene;
+  if (rho === rho_hat) return "The generator pairs ŷ with x as the data do: no score has anything to see.";
+  const how = `The generator ${pairingWords(rho, rho_hat)}`;
+  if (isVeiled) return `${how}.`;
+  const { rfid, cfid } = scoresOf(scene);
+  return `${how}: MFID sees nothing, RFID ${numeral(rfid)}, CFID ${numeral(cfid)}.`;
+}
+
+/** @param {number} rho @param {number} rhoHat another one */
+function pairingWords(rho, rhoHat) {
+  if (rhoHat === 0) return "takes no notice of x";
+  if (rho === 0) return "follows x, and the data do not";
+  if (rho * rhoHat < 0) return "pairs ŷ with x the wrong way round";
+  return Math.abs(rhoHat) < Math.abs(rho) ? "follows x too loosely" : "follows x too closely";
+}
 
 const declared = declare(declaration);
 

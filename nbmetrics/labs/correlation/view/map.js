@@ -7,8 +7,8 @@
 
 import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { numeral } from "../../toolkit/view/numbers.js";
-import { lineThrough, Sheet } from "../../toolkit/view/sheet.js";
-import { correlationNear, levelLine, mirrored, regionWithin, SCORE_NAMES, scoresOf, withParts } from "./maths.js";
+import { correlationNear, levelLine, mirror, regionWithin, SCORE_NAMES, scoresOf, withParts } from "./maths.js";
+import { lineThrough, Sheet } from "./responsive_svg.js";
 
 // cividis: even steps to any eye, with any colour vision
 const BANDS = [
@@ -34,7 +34,7 @@ const LINES = [3, 2, 1, 0.5, 0.1, 0.02];
 const ROOM = 14;
 const DARK_LINES_FROM = 2;
 const MARGIN = { left: 50, right: 12, top: 12, bottom: 46 };
-const NEAR = 24;
+const TOUCH_PIXELS = 24;
 const TICK_VALUES = [-1, -0.5, 0, 0.5, 1];
 /** @type {Record<string, Point>} */
 const POINT_KEYS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
@@ -55,7 +55,7 @@ export class CorrelationMap {
     this.guides = svg("path", { class: "nbm-pair-guide", "aria-hidden": "true" });
     this.value = svg("text", { class: "nbm-pair-here nbm-pair-secret", "aria-hidden": "true" });
     this.blind = svg("text", { class: "nbm-pair-blind", "aria-hidden": "true", "text-anchor": "middle" });
-    const target = svg("circle", { class: "nbm-touch", r: NEAR });
+    const target = svg("circle", { class: "nbm-touch", r: TOUCH_PIXELS });
     const marks = [
       svg("circle", { class: "nbm-pair-point", r: 8.5 }),
       svg("circle", { class: "nbm-pair-eye", r: 2.5 }),
@@ -126,7 +126,7 @@ export class CorrelationMap {
   press(event) {
     if (event.button !== 0 || this.drag) return;
     const { rho, rhoHat, isInside, distance } = this.under(event);
-    const isNear = distance <= NEAR;
+    const isNear = distance <= TOUCH_PIXELS;
     if (!isNear && !(isInside && event.pointerType === "mouse")) return;
     event.preventDefault();
     event.stopPropagation();
@@ -167,7 +167,7 @@ export class CorrelationMap {
   /** A finger that taps the map brings the point there. @param {MouseEvent} event */
   tap(event) {
     const { rho, rhoHat, isInside, distance } = this.under(event);
-    if (/** @type {PointerEvent} */ (event).pointerType === "mouse" || !isInside || distance <= NEAR) return;
+    if (/** @type {PointerEvent} */ (event).pointerType === "mouse" || !isInside || distance <= TOUCH_PIXELS) return;
     this.store.edit(withParts(this.pair, { rho: correlationNear(rho), rho_hat: correlationNear(rhoHat) }));
   }
 
@@ -264,7 +264,7 @@ export class CorrelationMap {
       const line = levelLine(metric, level, scale);
       if (!line) continue;
       const style = level < DARK_LINES_FROM ? "nbm-pair-pale" : "nbm-pair-deep";
-      paths.push(svg("path", { class: style, d: shape(line) + shape(mirrored(line)) }));
+      paths.push(svg("path", { class: style, d: shape(line) + shape(mirror(line)) }));
       const [rho, rhoHat] = crossing(line);
       const [x, y] = this.at(rhoHat, rho);
       if (x - last < ROOM) continue;
@@ -287,13 +287,13 @@ export class CorrelationMap {
       "text-anchor": isRight ? "end" : "start",
     });
     setText(this.value, `${SCORE_NAMES[metric]} ${numeral(value)}`);
-    const told = isVeiled ? "" : `, ${SCORE_NAMES[metric]} ${numeral(value, 3)}`;
+    const scoreText = isVeiled ? "" : `, ${SCORE_NAMES[metric]} ${numeral(value, 3)}`;
     setAttributes(this.point, {
       transform: `translate(${x} ${y})`,
       "aria-valuenow": rho,
       "aria-valuemin": -1,
       "aria-valuemax": 1,
-      "aria-valuetext": `ρ ${numeral(rho)}, ρ̂ ${numeral(rho_hat)}${told}`,
+      "aria-valuetext": `ρ ${numeral(rho)}, ρ̂ ${numeral(rho_hat)}${scoreText}`,
     });
   }
 }

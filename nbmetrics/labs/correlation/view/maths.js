@@ -77,11 +77,11 @@ export function highestOf(score, scale) {
 
 /** The points where a score is below what `line` marks. @param {Point[]} line @returns {Point[]} */
 export function regionWithin(line) {
-  return [...line, [-1, -1], ...mirrored(line).reverse(), [1, 1]];
+  return [...line, [-1, -1], ...mirror(line).reverse(), [1, 1]];
 }
 
 /** @param {Point[]} line @returns {Point[]} */
-export function mirrored(line) {
+export function mirror(line) {
   return line.map(([rho, rhoHat]) => [rhoHat, rho]);
 }
 

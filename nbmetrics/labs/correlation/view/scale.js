@@ -8,13 +8,13 @@
 
 import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { numeral } from "../../toolkit/view/numbers.js";
-import { lineThrough, Sheet } from "../../toolkit/view/sheet.js";
 import { slides } from "../../toolkit/view/slider.js";
 import { rfidOf, SCALE_ENDS, SCORE_NAMES, scaleAt, scoresOf, withParts } from "./maths.js";
+import { lineThrough, Sheet } from "./responsive_svg.js";
 
 const [LOW, HIGH] = SCALE_ENDS;
 const STEP = 0.01;
-const HEIGHT = 170;
+const HEIGHT_PIXELS = 170;
 const EDGE = { left: 30, right: 14, top: 14, bottom: 20 };
 const CEILINGS = [0.1, 0.25, 0.5, 1, 2, 3, 4.4];
 const KNOTS = Array.from({ length: 61 }, (_, k) => LOW + ((HIGH - LOW) * k) / 60);
@@ -24,7 +24,7 @@ export class ScaleChart {
   /** @param {Store} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
-    this.sheet = new Sheet(store, signal, "nbm-pair-scale-chart", () => HEIGHT);
+    this.sheet = new Sheet(store, signal, "nbm-pair-scale-chart", () => HEIGHT_PIXELS);
     setAttributes(this.sheet.root, { "aria-hidden": "true" });
     this.frame = svg("g", { class: "nbm-pair-frame" });
     this.now = svg("line", { class: "nbm-pair-now" });
@@ -59,7 +59,7 @@ export class ScaleChart {
     const scores = scoresOf(scene);
     const ceiling = CEILINGS.find((value) => value >= 1.15 * scores.cfid) ?? CEILINGS[CEILINGS.length - 1];
     const wide = this.sheet.width - EDGE.left - EDGE.right;
-    const high = HEIGHT - EDGE.top - EDGE.bottom;
+    const high = HEIGHT_PIXELS - EDGE.top - EDGE.bottom;
     const at = (/** @type {number} */ exponent, /** @type {number} */ value) =>
       /** @type {Point} */ ([
         EDGE.left + ((exponent - LOW) / (HIGH - LOW)) * wide,
@@ -79,7 +79,7 @@ export class ScaleChart {
     });
     this.paintLabels(scores, at, of.rfid);
     const [x] = at(place, 0);
-    setAttributes(this.now, { x1: x, x2: x, y1: EDGE.top - 6, y2: HEIGHT - EDGE.bottom });
+    setAttributes(this.now, { x1: x, x2: x, y1: EDGE.top - 6, y2: HEIGHT_PIXELS - EDGE.bottom });
     const step = place.toFixed(2);
     if (Number(this.slider.value) !== Number(step)) this.slider.value = step;
     setAttributes(this.veil, { x: EDGE.left + wide / 2, y: EDGE.top + high / 2 + 16 });

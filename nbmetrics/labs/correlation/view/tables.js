@@ -6,7 +6,7 @@
 
 import { el, scroller, setText } from "../../toolkit/view/dom.js";
 import { numeral } from "../../toolkit/view/numbers.js";
-import { answersOf, COUNT, FOLLOWED, XS } from "./clouds.js";
+import { answersOf, FOLLOWED, POINT_COUNT, XS } from "./clouds.js";
 import { SCORE_NAMES, scoresOf, spreadOf } from "./maths.js";
 
 const GRID = [-1, -0.8, -0.4, 0, 0.4, 0.8, 1];
@@ -104,7 +104,7 @@ function angleTable({ rho, rho_hat }) {
 
 /** @param {Pair} scene @returns {TableContent} */
 function cloudTable({ rho, rho_hat, scale }) {
-  const [real, made] = [answersOf(rho), answersOf(rho_hat)];
+  const [real, generated] = [answersOf(rho), answersOf(rho_hat)];
   const rest = XS.map((_, i) => i)
     .filter((i) => !FOLLOWED.includes(i))
     .slice(0, 5);
@@ -112,7 +112,7 @@ function cloudTable({ rho, rho_hat, scale }) {
     k < 3 ? "abc"[k] : String(k + 1),
     numeral(scale * XS[i]),
     numeral(real[i]),
-    numeral(made[i]),
+    numeral(generated[i]),
   ]);
-  return { caption: `The clouds: 8 of ${COUNT} pairs`, heads: ["", "αx", "y", "ŷ"], rows };
+  return { caption: `The clouds: 8 of ${POINT_COUNT} pairs`, heads: ["", "αx", "y", "ŷ"], rows };
 }

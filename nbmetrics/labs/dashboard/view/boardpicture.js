@@ -6,7 +6,7 @@
  * @import { Drawn } from "./leaderboard.js"
  */
 import { el, svg } from "../../toolkit/view/dom.js";
-import { shortened } from "../../toolkit/view/names.js";
+import { shortened } from "../../toolkit/view/name_width.js";
 import { crossings, rangeText, sorted, tiers } from "./places.js";
 import { partsOf } from "./rows.js";
 import { WHISKER, Whisker } from "./whiskers.js";

@@ -9,7 +9,7 @@
  *   name, and why a number is not known here
  */
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
-import { shortened } from "../../toolkit/view/names.js";
+import { shortened } from "../../toolkit/view/name_width.js";
 import { Whisker } from "./whiskers.js";
 
 // Of the letters of a name, in pixels.

@@ -7,7 +7,7 @@
  */
 import { lockable } from "../../toolkit/view/locks.js";
 import { forbid, Menu } from "../../toolkit/view/menu.js";
-import { Variables } from "../../toolkit/view/variables.js";
+import { Variables } from "../../toolkit/view/notebook_variables.js";
 
 const NOTHING_FITS = "Rows of as many features as the clients’, such as an array or a DataFrame, would be listed here";
 const ONLY = "It is the only generator";
@@ -44,7 +44,7 @@ export class Candidates {
     this.attach.root.hidden = Boolean(this.store.saved) || isTable;
     this.remove.hidden = !scene.generators.includes(scene.generator) || scene.generators.length === 1;
     this.remove.title = this.remove.hidden ? "" : scene.generator;
-    this.none.hidden = this.variables.found.length > 0;
+    this.none.hidden = this.variables.entries.length > 0;
     this.variables.paint();
   }
 }

@@ -20,9 +20,10 @@
  *
  * @typedef {{from: number, to: number}} Scale  losses at which the colours begin and end; beyond it they do not grow
  */
+
+import { read } from "../../toolkit/view/json_numbers.js";
 import { numeral, shownNumber } from "../../toolkit/view/numbers.js";
 import { sameScores } from "../../toolkit/view/ties.js";
-import { read } from "../../toolkit/view/written.js";
 import { lossOf, scoreOf } from "./numbers.js";
 import { listed } from "./verdict.js";
 

@@ -6,7 +6,7 @@
  * @import { Numbers, Scene } from "./types.js"
  */
 import { el, setText } from "../../toolkit/view/dom.js";
-import { read } from "../../toolkit/view/written.js";
+import { read } from "../../toolkit/view/json_numbers.js";
 import { certificate, certificateSentence } from "./certificate.js";
 import { inWords, sharesOf } from "./numbers.js";
 import { listed, percent } from "./verdict.js";

@@ -2,7 +2,7 @@
  * A row for clients that are alike: the mean of their scores under the weights, and the span between the least and the
  * largest. What is no number in one of them shows in the mean. No DOM.
  *
- * @import { Cell } from "../../toolkit/view/ink.js"
+ * @import { Cell } from "../../toolkit/view/matrix_cell.js"
  * @import { Cells } from "./cells.js"
  * @import { Scene } from "./types.js"
  */

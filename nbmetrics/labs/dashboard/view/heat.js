@@ -2,7 +2,7 @@
  * Clients and generators: a cell for every score, coloured by regret, or by the score. Hundreds of clients fold; a cell
  * that is chosen opens below.
  *
- * @import { Cell } from "../../toolkit/view/ink.js"
+ * @import { Cell } from "../../toolkit/view/matrix_cell.js"
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Cells } from "./cells.js"
  * @import { Line } from "./order.js"

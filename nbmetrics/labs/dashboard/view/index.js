@@ -5,11 +5,11 @@
  * @import { Numbers, Scene } from "./types.js"
  */
 import { el, setAttributes } from "../../toolkit/view/dom.js";
+import { read } from "../../toolkit/view/json_numbers.js";
 import { lab } from "../../toolkit/view/lab.js";
-import { SaveView } from "../../toolkit/view/saveview.js";
 import { codeOf, declare, openingOf } from "../../toolkit/view/schema.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
-import { read } from "../../toolkit/view/written.js";
+import { SaveView } from "../../toolkit/view/view_export.js";
 import declaration from "../scene.json" with { type: "json" };
 import { BoardStore } from "./boardstore.js";
 import { Candidates } from "./candidates.js";

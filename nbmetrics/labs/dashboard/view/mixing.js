@@ -6,7 +6,7 @@
  * @import { Written } from "./types.js"
  */
 
-import { readRow } from "../../toolkit/view/written.js";
+import { readRow } from "../../toolkit/view/json_numbers.js";
 import { withWeight } from "./certificate.js";
 
 /** @typedef {{alone: Written[], by_client: Written[][], apart: Written[][]}} Terms  see mixture.py */

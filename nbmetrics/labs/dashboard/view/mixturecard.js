@@ -8,8 +8,8 @@
  */
 import { NumberTable } from "../../toolkit/view/chart.js";
 import { el, setText } from "../../toolkit/view/dom.js";
+import { read, readRow } from "../../toolkit/view/json_numbers.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
-import { read, readRow } from "../../toolkit/view/written.js";
 import { card } from "./certificatecard.js";
 import { mixed, withShareOf } from "./mixing.js";
 import { MixtureRow } from "./mixturerow.js";

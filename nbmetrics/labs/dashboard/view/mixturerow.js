@@ -4,7 +4,7 @@
  * @import { Store } from "../../toolkit/view/store.js"
  */
 import { el, setAttributes } from "../../toolkit/view/dom.js";
-import { shortened } from "../../toolkit/view/names.js";
+import { shortened } from "../../toolkit/view/name_width.js";
 import { shareText } from "../../toolkit/view/numbers.js";
 import { slides } from "../../toolkit/view/slider.js";
 

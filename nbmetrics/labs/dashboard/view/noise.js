@@ -9,7 +9,7 @@
  * @typedef {{share: number, clients: number[], by: number[]}} Change  weights = share · those before + by, of the clients
  */
 
-import { once, readRow } from "../../toolkit/view/written.js";
+import { once, readRow } from "../../toolkit/view/json_numbers.js";
 import { averageNoise } from "./ranges.js";
 
 // Of the clients: where more than these leave the proportions, all is added up anew.

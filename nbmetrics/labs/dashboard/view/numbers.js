@@ -9,9 +9,9 @@
  * @import { Board, MetricFacts, Numbers, PackedDraws, Scene, Shown, Written } from "./types.js"
  */
 
-import { kidGap } from "../../toolkit/view/kidgap.js";
-import { shortened } from "../../toolkit/view/names.js";
-import { once, read, readRow } from "../../toolkit/view/written.js";
+import { once, read, readRow } from "../../toolkit/view/json_numbers.js";
+import { kidGap } from "../../toolkit/view/kid_gap.js";
+import { shortened } from "../../toolkit/view/name_width.js";
 import { noiseOfOne, noiseUnder } from "./noise.js";
 import { average, deviation } from "./ranges.js";
 import { sameClients } from "./regroup.js";

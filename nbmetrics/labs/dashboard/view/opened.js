@@ -11,8 +11,8 @@
  *   copies: {rows: Carrier[], looked: number} | null}} Details  see details.py
  */
 import { el } from "../../toolkit/view/dom.js";
+import { read } from "../../toolkit/view/json_numbers.js";
 import { shareText, shownNumber } from "../../toolkit/view/numbers.js";
-import { read } from "../../toolkit/view/written.js";
 
 const MOST_PARTS = 6;
 

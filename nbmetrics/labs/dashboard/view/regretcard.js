@@ -11,7 +11,7 @@
  */
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
-import { shortened } from "../../toolkit/view/names.js";
+import { shortened } from "../../toolkit/view/name_width.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
 import { cellsNow } from "./cells.js";
 import { card } from "./certificatecard.js";

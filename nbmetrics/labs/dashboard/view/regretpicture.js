@@ -5,7 +5,7 @@
  */
 import { svg } from "../../toolkit/view/dom.js";
 import { lines } from "../../toolkit/view/hatching.js";
-import { shortened } from "../../toolkit/view/names.js";
+import { shortened } from "../../toolkit/view/name_width.js";
 import { regret } from "./regions.js";
 import { choicesOf, keyOf, lossText, orderByLoss, othersText } from "./regretcard.js";
 

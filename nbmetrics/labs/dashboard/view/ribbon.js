@@ -7,7 +7,7 @@
  */
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
-import { shortened } from "../../toolkit/view/names.js";
+import { shortened } from "../../toolkit/view/name_width.js";
 import { choose, crossings, rangeText, tiers } from "./places.js";
 
 const ROW = { few: 28, many: 21 };

@@ -9,7 +9,7 @@
  */
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
-import { nameWidth, shortened } from "../../toolkit/view/names.js";
+import { nameWidth, shortened } from "../../toolkit/view/name_width.js";
 import { shareText } from "../../toolkit/view/numbers.js";
 import { leastOf } from "./decided.js";
 import { branches, groupsOf, nameOf, thirds, totals, withTotals } from "./grouping.js";

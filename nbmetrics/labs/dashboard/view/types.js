@@ -2,7 +2,7 @@
  * The shapes that the Dashboard's modules share; see scene.py and board.py.
  *
  * @import { Aggregate, Verdict } from "./verdict.js"
- * @typedef {import("../../toolkit/view/written.js").Written} Written
+ * @typedef {import("../../toolkit/view/json_numbers.js").Written} Written
  * @typedef {{do: string, clients: string[], name: string}} Change  see changes.py
  * @typedef {{rev: number, preset: string, metric: string, weights: number[], generators: string[], held: string[],
  *   by: "avg" | "all" | "worst", colour: "regret" | "raw", order: string, client: string, generator: string,
@@ -13,7 +13,7 @@
  * @typedef {Record<string, Record<string, Written[]>>} Cells  by metric and generator, one a client
  * @typedef {{clients: ClientFacts[], generators: Record<string, {rows?: number}>, metrics: MetricFacts[], values: Cells,
  *   centres: Cells, few?: Record<string, string[]>, regroup?: Change[], leaves?: number[],
- *   tree?: [number, number, number][], ledger?: Cost[], gaps?: Record<string, import("../../toolkit/view/kidgap.js").PackedGap>, filled: {done: number, total: number, doing: string, stopped?: boolean, why?: string}}} Board
+ *   tree?: [number, number, number][], ledger?: Cost[], gaps?: Record<string, import("../../toolkit/view/kid_gap.js").PackedGap>, filled: {done: number, total: number, doing: string, stopped?: boolean, why?: string}}} Board
  * @typedef {{metric: string, aggregate: string, up: [number, number], down: [number, number], reveals: string}} Cost  least and most bytes of a client
  * @typedef {{scale: Written[], int8: string}} PackedDraws
  * @typedef {{value: number, client: number}} Worst  -1 where a client that counts has no score

@@ -7,7 +7,7 @@
  * @import { Numbers, Scene, Shown } from "./types.js"
  */
 import { el } from "../../toolkit/view/dom.js";
-import { cellMark, matrixPicture, scaleMark } from "../../toolkit/view/matrixpicture.js";
+import { cellMark, matrixPicture, scaleMark } from "../../toolkit/view/matrix_picture.js";
 import { shareText } from "../../toolkit/view/numbers.js";
 import { decidedOf } from "./decided.js";
 import { choicesOf } from "./regretcard.js";
@@ -18,7 +18,7 @@ import { Triangle } from "./triangle.js";
 const RIBBON = 470;
 const TRIANGLE = 340;
 const MOST_WEIGHTS = 40;
-/** @type {Record<string, Partial<import("../../toolkit/view/ink.js").Cell>>} the marks of the heat map, by their names in its legend */
+/** @type {Record<string, Partial<import("../../toolkit/view/matrix_cell.js").Cell>>} the marks of the heat map, by their names in its legend */
 const MARKS = {
   ring: { isRinged: true },
   arrow: { isBeyond: true },

@@ -5,7 +5,7 @@
  * @import { Written } from "./types.js"
  */
 
-import { readRow } from "../../toolkit/view/written.js";
+import { readRow } from "../../toolkit/view/json_numbers.js";
 import { leastOf } from "./decided.js";
 import { polygons } from "./regions.js";
 

@@ -12,7 +12,7 @@ import { NumberTable } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { capital, shownNumber } from "../../toolkit/view/numbers.js";
 import facts from "../cards.json" with { type: "json" };
-import { CARD_NAMES, isNear, NOTICED, squeezed, verdictOf } from "./maths.js";
+import { CARD_NAMES, isNear, NOTICED, squeeze, verdictOf } from "./maths.js";
 
 /** @typedef {{label: string, better: string, arrow: string, sees: string, misses: string}} CardFacts  as ../cards.json says */
 export const CARDS = /** @type {Record<CardName, CardFacts>} */ (
@@ -50,15 +50,15 @@ export class MemoCards {
       { class: "nbm-memo-cards" },
       CARD_NAMES.map((name) => this.cards[name].root),
     );
-    const at = `left: ${metered(0)}%`;
+    const at = `left: ${meterPercent(0)}%`;
     const scale = el("div", { class: "nbm-memo-scale", "aria-hidden": "true" }, [
       el("div", {}, [el("span", { style: at }, ["as honest"]), el("span", {}, ["worse →"])]),
     ]);
     this.wait = el("p", { class: "nbm-memo-wait" });
-    this.told = el("p", { class: "nbm-memo-told-of", "aria-live": "polite" });
+    this.explanation = el("p", { class: "nbm-memo-told-of", "aria-live": "polite" });
     this.note = el("p", { class: "nbm-note" });
     this.numbers = new NumberTable("Cards");
-    this.root = el("div", {}, [this.wait, scale, this.list, this.told, this.note, this.numbers.root]);
+    this.root = el("div", {}, [this.wait, scale, this.list, this.explanation, this.note, this.numbers.root]);
     this.pointed = this.focused = /** @type {CardName | null} */ (null);
     this.listen(signal);
   }
@@ -102,13 +102,13 @@ export class MemoCards {
     });
     this.list.classList.toggle("nbm-memo-old", !isCurrent);
     setText(this.wait, isCurrent ? "" : state.behindWords);
-    const told = this.pointed ?? this.focused;
+    const explanation = this.pointed ?? this.focused;
     for (const name of CARD_NAMES) {
       this.paintCard(name, isFull);
-      this.cards[name].root.classList.toggle("nbm-memo-pointed", name === told);
+      this.cards[name].root.classList.toggle("nbm-memo-pointed", name === explanation);
     }
-    this.told.hidden = isFull;
-    setText(this.told, told ? toldOf(told, state) : INVITATION);
+    this.explanation.hidden = isFull;
+    setText(this.explanation, explanation ? explanationOf(explanation, state) : INVITATION);
     setText(this.note, noteWords(state));
     this.numbers.paint(isFull, () => cardTable(state));
   }
@@ -120,13 +120,13 @@ export class MemoCards {
     const { cards, missing, uncompared } = state.answer;
     const now = cards?.[name];
     const away = state.departureOf(name);
-    const found = verdictOf(name, away);
+    const verdictName = verdictOf(name, away);
     const why = missing?.[name] ?? (uncompared?.[name] ? `Not compared. ${uncompared[name]}` : "");
     setText(value, shownNumber(now));
     if (typeof now === "number") setAttributes(value, { "data-value": now });
     else value.removeAttribute("data-value");
-    setText(verdict, why || VERDICTS[found]);
-    setAttributes(root, { "data-verdict": found });
+    setText(verdict, why || VERDICTS[verdictName]);
+    setAttributes(root, { "data-verdict": verdictName });
     root.classList.toggle("nbm-memo-why", why !== "");
     words.hidden = !isFull;
     meter.paint(away);
@@ -154,7 +154,7 @@ function makeCard(name) {
 /** Where a value is on the common scale: the band is what honest redraws differ by, worse is to the right. */
 class CardMeter {
   constructor() {
-    const [left, right] = [-NOTICED, NOTICED].map((away) => metered(squeezed(away)));
+    const [left, right] = [-NOTICED, NOTICED].map((away) => meterPercent(squeeze(away)));
     const dot = svg("path", { class: "nbm-memo-dot", d: "M0-5.5L5.5 0L0 5.5L-5.5 0Z" });
     this.at = svg("svg", { y: "50%", overflow: "visible" }, [dot]);
     this.root = svg("svg", { class: "nbm-memo-meter", "aria-hidden": "true" }, [
@@ -167,12 +167,12 @@ class CardMeter {
   /** @param {number | null} away */
   paint(away) {
     this.root.classList.toggle("nbm-memo-none", away === null);
-    if (away !== null) setAttributes(this.at, { x: `${metered(squeezed(away)).toFixed(2)}%` });
+    if (away !== null) setAttributes(this.at, { x: `${meterPercent(squeeze(away)).toFixed(2)}%` });
   }
 }
 
 /** In percent of the meter. @param {number} level on the squeezed scale */
-function metered(level) {
+function meterPercent(level) {
   const { least, most, edge } = METER;
   return edge + ((100 - 2 * edge) * (Math.min(most, Math.max(least, level)) - least)) / (most - least);
 }
@@ -188,7 +188,7 @@ function seenWords(name) {
 }
 
 /** All that there is to say of one card. @param {CardName} name @param {MemoState} state */
-function toldOf(name, { answer, honest }) {
+function explanationOf(name, { answer, honest }) {
   const { cards, comparable } = answer;
   const beside = besideWords(comparable ? comparable[name] : cards?.[name], honest?.[name], Boolean(comparable));
   return `${CARDS[name].label}, ${betterWords(name)}${beside && `: ${beside}`}. ${seenWords(name)}`;
@@ -232,13 +232,16 @@ function cardTable(state) {
 
 /** @param {MemoState} state */
 function noteWords({ answer, base, honest, noise, store }) {
-  const told = base.stand_in ? `${base.stand_in}.` : "Honest: fresh points of the same distribution, nothing copied.";
-  if (honest && CARD_NAMES.every((name) => honest[name] === null)) return told;
+  const explanation = base.stand_in
+    ? `${base.stand_in}.`
+    : "Honest: fresh points of the same distribution, nothing copied.";
+  if (honest && CARD_NAMES.every((name) => honest[name] === null)) return explanation;
   if (noise && answer.comparable)
-    return `${told} A card notices beyond ${NOTICED} times what two such parts of test usually differ by (the grey band).`;
-  if (noise) return `${told} A card notices beyond ${NOTICED} standard deviations of honest redraws (the grey band).`;
+    return `${explanation} A card notices beyond ${NOTICED} times what two such parts of test usually differ by (the grey band).`;
+  if (noise)
+    return `${explanation} A card notices beyond ${NOTICED} standard deviations of honest redraws (the grey band).`;
   if (store.saved)
-    return `${told} This page was saved before Python had redrawn them, so no card says what chance does.`;
-  if (store.lost) return `${told} Python had not redrawn them, so no card says what chance does.`;
-  return `${told} Python is still redrawing honest points, to learn what chance does.`;
+    return `${explanation} This page was saved before Python had redrawn them, so no card says what chance does.`;
+  if (store.lost) return `${explanation} Python had not redrawn them, so no card says what chance does.`;
+  return `${explanation} Python is still redrawing honest points, to learn what chance does.`;
 }

@@ -13,14 +13,14 @@ import { Toolbar } from "../../toolkit/view/toolbar.js";
 import declaration from "../scene.json" with { type: "json" };
 import { MemoCards } from "./cards.js";
 import { MemoCurve } from "./curve.js";
-import { MemoHeat } from "./heat.js";
+import { MemoHeat } from "./heat_maps.js";
 import { MemoItems } from "./items.js";
-import { MemoLayers } from "./layers.js";
+import { MemoLayers } from "./legend.js";
 import { fitsBase, KNOB_NAMES, templateOf } from "./maths.js";
 import { MemoPlane } from "./plane.js";
+import { cardsTable, chosenWords, headlineWords, picturedWords, pointsTable } from "./sentences.js";
 import { MemoSliders } from "./sliders.js";
 import { MemoState } from "./state.js";
-import { cardsTable, chosenWords, headlineWords, picturedWords, pointsTable } from "./words.js";
 
 const PANELS = { cards: "Cards", curve: "Curve", items: "Items", interactions: "Interactions" };
 // On rows of one's own there is nothing to sweep.
@@ -101,7 +101,7 @@ function memoView(store, signal) {
     plane.paint();
     layers.paint(!store.saved || plane.knowsBumps);
     const words = chosenWords(state);
-    const isSeen = layers.shows("others") || (layers.shows("copies") && state.made.copies > 0);
+    const isSeen = layers.shows("others") || (layers.shows("copies") && state.generated.copies > 0);
     setText(chosen, words || `Choose a generated point: ${CHOOSE[isSeen ? "seen" : "hidden"]}.`);
     plane.tell(words || "none chosen");
     setText(about, state.base.about ?? "");

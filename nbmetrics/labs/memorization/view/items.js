@@ -9,8 +9,8 @@ import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { briefText, shownNumber } from "../../toolkit/view/numbers.js";
 import { orderOf } from "./maths.js";
 
-const FEW = 12;
-const MORE = 24;
+const ROWS_AT_FIRST = 12;
+const ROWS_PER_CLICK = 24;
 const SORTS = /** @type {const} */ ({ memorization: "Most memorized", quality: "Poorest quality" });
 const SORT_NAMES = /** @type {(keyof typeof SORTS)[]} */ (Object.keys(SORTS));
 const PICTURED = ["Generated", "Nearest train", "Difference"];
@@ -26,7 +26,7 @@ export class MemoItems {
   constructor(state, signal) {
     this.state = state;
     this.signal = signal;
-    this.count = FEW;
+    this.count = ROWS_AT_FIRST;
     this.painted = /** @type {any[]} */ ([]);
     this.sorts = SORT_NAMES.map((sort) => {
       const node = el("button", { type: "button" }, [SORTS[sort]]);
@@ -43,7 +43,7 @@ export class MemoItems {
     this.more.addEventListener(
       "click",
       () => {
-        this.count += MORE;
+        this.count += ROWS_PER_CLICK;
         state.store.changed();
       },
       { signal },
@@ -58,7 +58,7 @@ export class MemoItems {
       this.more,
       this.note,
     ]);
-    this.images = new Decoded();
+    this.images = new DecodedImages();
   }
 
   paint() {
@@ -71,7 +71,7 @@ export class MemoItems {
     setText(this.note, NOTE + (state.isOwn || !state.fitsPoints ? "" : COPIES));
     if (!answer.memorization) return;
     const pictures = /** @type {Pictures | undefined} */ (state.store.model.get("pictures"));
-    const content = [answer, pictures, scene.view.sort, this.count, selected, state.made];
+    const content = [answer, pictures, scene.view.sort, this.count, selected, state.generated];
     if (content.every((value, k) => value === this.painted[k])) return;
     this.painted = content;
     const hasPictures = Boolean(pictures?.width);
@@ -106,8 +106,8 @@ export class MemoItems {
   /** @param {HTMLTableRowElement} row @param {number} index of the generated item @param {Pictures} [pictures] */
   paintRow(row, index, pictures) {
     const { state } = this;
-    const { answer, made, selected } = state;
-    const isCopy = state.fitsPoints && made.isCopy[index] === 1;
+    const { answer, generated, selected } = state;
+    const isCopy = state.fitsPoints && generated.isCopy[index] === 1;
     const nearest = answer.nearest[index];
     row.classList.toggle("nbm-selected", index === selected);
     const choose = /** @type {HTMLElement} */ (row.cells[0].firstElementChild);
@@ -130,8 +130,11 @@ export class MemoItems {
   thumbnails(pictures, index, nearest) {
     const { answer } = this.state;
     const size = pictures.width * pictures.height * pictures.channels;
-    const [made, train] = [this.images.of("generated", pictures.generated), this.images.of("train", pictures.train)];
-    const one = made.subarray(index * size, (index + 1) * size);
+    const [generated, train] = [
+      this.images.of("generated", pictures.generated),
+      this.images.of("train", pictures.train),
+    ];
+    const one = generated.subarray(index * size, (index + 1) * size);
     const other = train.subarray(nearest * size, (nearest + 1) * size);
     const apart = one.map((value, k) => Math.abs(value - other[k]));
     const words = apartWords(
@@ -156,17 +159,17 @@ function apartWords(far, distance) {
 }
 
 /** Pixels of all images of a set, decoded once. */
-class Decoded {
+class DecodedImages {
   constructor() {
     /** @type {Record<string, {text: string, pixels: Uint8Array}>} */
-    this.known = {};
+    this.decoded = {};
   }
 
   /** @param {string} which @param {string} text base64 */
   of(which, text) {
-    if (this.known[which]?.text !== text)
-      this.known[which] = { text, pixels: Uint8Array.from(atob(text), (c) => c.charCodeAt(0)) };
-    return this.known[which].pixels;
+    if (this.decoded[which]?.text !== text)
+      this.decoded[which] = { text, pixels: Uint8Array.from(atob(text), (c) => c.charCodeAt(0)) };
+    return this.decoded[which].pixels;
   }
 }
 

@@ -27,7 +27,7 @@ import declaration from "../scene.json" with { type: "json" };
 import sliders from "../sliders.json" with { type: "json" };
 
 /** Half to the even side, as Python rounds. @param {number} value */
-export function roundedEven(value) {
+export function roundHalfEven(value) {
   const low = Math.floor(value);
   const rest = value - low;
   return rest < 0.5 || (rest === 0.5 && low % 2 === 0) ? low : low + 1;
@@ -48,7 +48,7 @@ export function generatedOf(
   { train, fresh, kde, kde_noise, partner, noise, rank },
 ) {
   const count = fresh.length;
-  const copies = rank.length ? roundedEven(copied * count) : 0;
+  const copies = rank.length ? roundHalfEven(copied * count) : 0;
   const points = new Float64Array(2 * count);
   const isCopy = new Uint8Array(count);
   for (let i = 0; i < count; i++) {
@@ -114,7 +114,7 @@ export function templateOf({ data }, hasItems) {
 }
 
 // Positions are whole steps; on a logarithmic slider position 0 is 0 and each decade has as many steps.
-const DECADE = 20;
+const STEPS_PER_DECADE = 20;
 const LEAST = 1e-4;
 
 /**
@@ -136,9 +136,10 @@ function evenScale(low, high, step) {
 /** @param {number} high @returns {Scale} */
 function logScale(high) {
   return {
-    steps: 1 + Math.round(DECADE * Math.log10(high / LEAST)),
-    value: (position) => (position < 0.5 ? 0 : Number((LEAST * 10 ** ((position - 1) / DECADE)).toPrecision(3))),
-    position: (value) => (value < LEAST ? 0 : 1 + DECADE * Math.log10(value / LEAST)),
+    steps: 1 + Math.round(STEPS_PER_DECADE * Math.log10(high / LEAST)),
+    value: (position) =>
+      position < 0.5 ? 0 : Number((LEAST * 10 ** ((position - 1) / STEPS_PER_DECADE)).toPrecision(3)),
+    position: (value) => (value < LEAST ? 0 : 1 + STEPS_PER_DECADE * Math.log10(value / LEAST)),
   };
 }
 
@@ -202,7 +203,7 @@ export function verdictOf(name, away) {
 }
 
 /** The common scale of departures: even near 0, logarithmic far away. @param {number} away */
-export function squeezed(away) {
+export function squeeze(away) {
   return Math.sign(away) * Math.log10(1 + Math.abs(away));
 }
 
@@ -211,8 +212,8 @@ export function squeezed(away) {
  * @param {number[]} values @param {(number | null)[]} aways
  */
 export function firstNotice(values, aways) {
-  const found = aways.findIndex((away) => away !== null && away > NOTICED);
-  return found < 0 ? null : values[found];
+  const index = aways.findIndex((away) => away !== null && away > NOTICED);
+  return index < 0 ? null : values[index];
 }
 
 /** The order of numbers, largest first, or smallest. @param {number[]} numbers @param {boolean} [isRising] */
@@ -223,10 +224,10 @@ export function orderOf(numbers, isRising = false) {
 
 /** Index of the point nearest to a place, within a reach; −1 if none is. @param {Float64Array} points @param {number} x @param {number} y @param {number} reach @param {(i: number) => boolean} [isThere] */
 export function nearestPoint(points, x, y, reach, isThere = () => true) {
-  let [best, found] = [reach * reach, -1];
+  let [best, nearest] = [reach * reach, -1];
   for (let i = 0; i < points.length / 2; i++) {
     const square = (points[2 * i] - x) ** 2 + (points[2 * i + 1] - y) ** 2;
-    if (square <= best && isThere(i)) [best, found] = [square, i];
+    if (square <= best && isThere(i)) [best, nearest] = [square, i];
   }
-  return found;
+  return nearest;
 }

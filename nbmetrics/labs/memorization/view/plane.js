@@ -3,12 +3,11 @@
  * bumps (of many of them, every few), and the chosen point with a line to its nearest train point. Points follow the
  * sliders in every frame; the bumps are those of Python's last answer, around the points as they are now.
  *
- * @import { MemoLayers } from "./layers.js"
+ * @import { MemoLayers } from "./legend.js"
  * @import { MemoState } from "./state.js"
  */
 import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
-import { approach, shade, tint } from "./density.js";
-import { MemoMarks } from "./marks.js";
+import { approach, MemoMarks, shade, tint } from "./canvas_layers.js";
 import { nearestPoint } from "./maths.js";
 
 // Pixels of a cell of the shading: small, so that a collapsed bump is a dot, and larger where bumps are so wide that
@@ -19,16 +18,16 @@ const DEEPEST = 0.72;
 const DEEP = 3;
 const MARGIN_SHARE = 0.09;
 const [FLATTEST, TALLEST] = [0.6, 0.95];
-const NEAR_PIXELS = 22;
+const CLICK_REACH_PIXELS = 22;
 // A bump goes so far towards its new size in 16 milliseconds.
 const SWELL = 0.22;
 // The more circles cover the picture, the fainter they are, or they would be all that is seen.
 const CIRCLE_INK = { all: 0.035, least: 0.025, most: 0.4 };
-const MANY_RINGS = 120;
+const FAINT_RINGS_FROM = 120;
 // Of the circles: more would only be a veil, and make every frame of a drag dear.
-const MOST_CIRCLES = 150;
+const MAX_CIRCLES = 150;
 const LAYERS = /** @type {const} */ (["train", "test"]);
-const NARROWEST_CIRCLE = 0.3;
+const MIN_CIRCLE_PIXELS = 0.3;
 // How much of the circles is seen while they are of an earlier picture.
 const OLD = 0.4;
 
@@ -92,8 +91,8 @@ export class MemoPlane {
     root.addEventListener(
       "click",
       (event) => {
-        const found = this.under(event);
-        state.select(found < 0 || found === state.selected ? null : found);
+        const index = this.under(event);
+        state.select(index < 0 || index === state.selected ? null : index);
         this.picker.focus({ preventScroll: true });
       },
       { signal },
@@ -136,7 +135,7 @@ export class MemoPlane {
     const box = this.root.getBoundingClientRect();
     const { left, top, scale } = this.view;
     const [x, y] = [left + (event.clientX - box.x) / scale, top - (event.clientY - box.y) / scale];
-    return nearestPoint(this.state.made.points, x, y, NEAR_PIXELS / scale, this.isThere);
+    return nearestPoint(this.state.generated.points, x, y, CLICK_REACH_PIXELS / scale, this.isThere);
   }
 
   /** @param {number} index */
@@ -156,14 +155,14 @@ export class MemoPlane {
     const [wide, high] = [(right - left) * (1 + 2 * MARGIN_SHARE) || 1, (top - bottom) * (1 + 2 * MARGIN_SHARE) || 1];
     const height = Math.round(this.width * Math.min(TALLEST, Math.max(FLATTEST, high / wide)));
     const scale = Math.min(this.width / wide, height / high);
-    const found = {
+    const view = {
       left: (left + right) / 2 - this.width / scale / 2,
       top: (top + bottom) / 2 + height / scale / 2,
       scale,
       height,
     };
-    Object.assign(this.painted, { viewBase: base, viewWidth: this.width, view: found, made: null, still: false });
-    return found;
+    Object.assign(this.painted, { viewBase: base, viewWidth: this.width, view, generated: null, still: false });
+    return view;
   }
 
   paint() {
@@ -177,7 +176,7 @@ export class MemoPlane {
     this.canvas.classList.toggle("nbm-memo-old", !state.isCurrent);
     if (!this.painted.still) this.paintReal();
     for (const name of LAYERS) this.layers[name].toggleAttribute("hidden", !this.shows.shows(name));
-    if (this.painted.made !== state.made) this.locate();
+    if (this.painted.generated !== state.generated) this.locate();
     this.paintBumps();
     if (this.painted.marks !== this.marksKey) this.paintMarks();
     this.paintChosen();
@@ -200,9 +199,9 @@ export class MemoPlane {
 
   /** Where the generated points are in the picture. */
   locate() {
-    const { made } = this.state;
-    this.places = Array.from(made.isCopy, (_, i) => this.at(made.points[2 * i], made.points[2 * i + 1]));
-    Object.assign(this.painted, { made, bumps: null, marks: "" });
+    const { generated } = this.state;
+    this.places = Array.from(generated.isCopy, (_, i) => this.at(generated.points[2 * i], generated.points[2 * i + 1]));
+    Object.assign(this.painted, { generated, bumps: null, marks: "" });
   }
 
   /** The bumps, on their way to the sizes that Python found. */
@@ -252,21 +251,21 @@ export class MemoPlane {
 
   /** Whether a generated point is drawn. @returns {(i: number) => boolean} */
   get isThere() {
-    const { isCopy } = this.state.made;
+    const { isCopy } = this.state.generated;
     const [others, copies] = [this.shows.shows("others"), this.shows.shows("copies")];
     return (i) => (isCopy[i] ? copies : others);
   }
 
   paintMarks() {
     if (!this.width) return;
-    const { isCopy, copies } = this.state.made;
+    const { isCopy, copies } = this.state.generated;
     const { isThere, places } = this;
     const dots = {
       places,
       isCopy,
       isThere,
       size: 1.35 * markSize(isCopy.length),
-      ringInk: copies > MANY_RINGS ? 0.55 : 0.9,
+      ringInk: copies > FAINT_RINGS_FROM ? 0.55 : 0.9,
     };
     this.marks.paint(this.width, this.view.height, dots, this.hasBumps ? this.circles() : null);
     this.painted.marks = this.marksKey;
@@ -279,12 +278,12 @@ export class MemoPlane {
   /** One standard deviation of every bump, or of every few. */
   circles() {
     const { scale, height } = this.view;
-    const stride = Math.ceil(this.places.length / MOST_CIRCLES);
+    const stride = Math.ceil(this.places.length / MAX_CIRCLES);
     const places = this.places.filter((_, i) => i % stride === 0);
     const radii = places.map(
       (_, k) =>
         /** @type {[number, number]} */ (
-          [0, 1].map((axis) => Math.max(NARROWEST_CIRCLE, this.shown[2 * stride * k + axis] * scale))
+          [0, 1].map((axis) => Math.max(MIN_CIRCLE_PIXELS, this.shown[2 * stride * k + axis] * scale))
         ),
     );
     const length = radii.reduce((sum, [a, b]) => sum + Math.PI * (a + b), 0);
@@ -305,7 +304,7 @@ export class MemoPlane {
       this.density = new Float32Array(columns * rows);
       this.image = context.createImageData(columns, rows);
     }
-    shade(this.state.made.points, this.shown, { left, top, cell: size / scale, columns, rows }, this.density);
+    shade(this.state.generated.points, this.shown, { left, top, cell: size / scale, columns, rows }, this.density);
     // Deep where there are a few times as many as if the points were spread over the whole picture.
     tint(this.density, DEEP / (columns * rows), SHADE, DEEPEST, this.image.data);
     context.putImageData(this.image, 0, 0);
@@ -313,13 +312,13 @@ export class MemoPlane {
 
   paintChosen() {
     const { state } = this;
-    const { made, selected, base } = state;
+    const { generated, selected, base } = state;
     const nearest = selected !== null && state.fitsPoints ? state.answer.nearest[selected] : undefined;
     this.place(this.chosen, selected);
-    this.place(this.hover, this.hovered >= 0 && this.hovered < made.isCopy.length ? this.hovered : null);
+    this.place(this.hover, this.hovered >= 0 && this.hovered < generated.isCopy.length ? this.hovered : null);
     for (const node of [this.link, this.original]) node.toggleAttribute("hidden", nearest === undefined);
     if (nearest === undefined || selected === null) return;
-    const [x, y] = this.at(made.points[2 * selected], made.points[2 * selected + 1]);
+    const [x, y] = this.at(generated.points[2 * selected], generated.points[2 * selected + 1]);
     const [cx, cy] = this.at(...base.train[nearest]);
     setAttributes(this.link, { x1: x, y1: y, x2: cx, y2: cy });
     setAttributes(this.original, { cx, cy });
@@ -329,7 +328,7 @@ export class MemoPlane {
   place(mark, index) {
     mark.toggleAttribute("hidden", index === null);
     if (index === null) return;
-    const { points } = this.state.made;
+    const { points } = this.state.generated;
     setAttributes(mark, { transform: `translate(${this.at(points[2 * index], points[2 * index + 1]).join(" ")})` });
   }
 
@@ -344,8 +343,8 @@ export class MemoPlane {
   /** The drawing with its shading, until it was copied. @returns {import("../../toolkit/view/picture.js").Pictured} */
   pictured() {
     const { width, height } = this.canvas.style;
-    const image = (/** @type {Record<string, string | number>} */ given) =>
-      svg("image", { ...given, preserveAspectRatio: "none" });
+    const image = (/** @type {Record<string, string | number>} */ attributes) =>
+      svg("image", { ...attributes, preserveAspectRatio: "none" });
     // Without the shading, its canvas never got a size.
     const shade = width ? [image({ width, height, href: this.canvas.toDataURL() })] : [];
     const marks = image({ width: this.width, height: this.view.height, href: this.marks.saved() });

@@ -15,7 +15,7 @@ const MAX_SEED = declaration.fields.seed.whole[1];
 const NEEDS_PYTHON = "Other points need Python: open the lab in a notebook";
 
 /** One native range input with its label and value. */
-class Knobbed {
+class KnobInput {
   /** @param {MemoState} state @param {AbortSignal} signal @param {Knob | "points"} name */
   constructor(state, signal, name) {
     this.state = state;
@@ -37,11 +37,11 @@ class Knobbed {
     ]);
     const { store } = state;
     if (name === "points") closeOnSaved(store, this.input);
-    slides(this.input, store, (position) => this.written(position), signal);
+    slides(this.input, store, (position) => this.sceneAt(position), signal);
   }
 
   /** The scene with this value; a chosen point that is then no more is chosen no more. @param {number} position */
-  written(position) {
+  sceneAt(position) {
     const { scene } = this.state;
     const value = this.scale.value(position);
     const isGone = this.name === "points" && scene.selected !== null && scene.selected >= value;
@@ -64,9 +64,9 @@ export class MemoSliders {
   /** @param {MemoState} state @param {AbortSignal} signal */
   constructor(state, signal) {
     this.state = state;
-    this.first = new Knobbed(state, signal, "copied");
+    this.first = new KnobInput(state, signal, "copied");
     this.others = /** @type {(Knob | "points")[]} */ ([...KNOB_NAMES.slice(1), "points"]).map(
-      (name) => new Knobbed(state, signal, name),
+      (name) => new KnobInput(state, signal, name),
     );
     this.seed = el("input", { class: "nbm-input", type: "number", min: "0", max: String(MAX_SEED), step: "1" });
     this.seed.addEventListener("change", () => this.reseed(), { signal });

@@ -7,7 +7,7 @@
  */
 import { departure, fitsBase, generatedOf, KNOB_NAMES, KNOB_WORDS, KNOBS, orderOf, settingsKey } from "./maths.js";
 
-const REMEMBERED_REVS = 300;
+const MAX_REVS_KEPT = 300;
 const LISTENED = ["base", "curve", "interactions", "pictures"];
 
 export class MemoState {
@@ -16,7 +16,7 @@ export class MemoState {
     this.store = store;
     /** @type {Map<number, MemoScene>} what each revision was about */
     this.about = new Map();
-    /** @type {{scene: MemoScene, base: MemoBase, made: Made} | null} */
+    /** @type {{scene: MemoScene, base: MemoBase, generated: Made} | null} */
     this.memo = null;
     /** @type {{memorization: number[], order: number[]} | null} */
     this.ranked = null;
@@ -89,7 +89,7 @@ export class MemoState {
     if (this.about.has(rev)) return;
     this.about.set(rev, this.scene);
     const [oldest] = this.about.keys();
-    if (this.about.size > REMEMBERED_REVS) this.about.delete(oldest);
+    if (this.about.size > MAX_REVS_KEPT) this.about.delete(oldest);
   }
 
   /** Whether Python's numbers are of what is shown. */
@@ -108,22 +108,24 @@ export class MemoState {
   get fitsPoints() {
     const { memorization } = this.answer;
     return (
-      this.isBaseCurrent && (!this.store.saved || this.isCurrent) && memorization?.length === this.made.isCopy.length
+      this.isBaseCurrent &&
+      (!this.store.saved || this.isCurrent) &&
+      memorization?.length === this.generated.isCopy.length
     );
   }
 
   /** @returns {Made} */
-  get made() {
+  get generated() {
     const { scene, base } = this;
     if (this.memo?.scene !== scene || this.memo.base !== base)
-      this.memo = { scene, base, made: generatedOf(scene, base) };
-    return this.memo.made;
+      this.memo = { scene, base, generated: generatedOf(scene, base) };
+    return this.memo.generated;
   }
 
   /** Generated points by memorization, the most memorized first; as drawn until Python has told. */
   get byMemorization() {
     const { memorization } = this.answer;
-    if (!this.fitsPoints) return [...this.made.isCopy.keys()];
+    if (!this.fitsPoints) return [...this.generated.isCopy.keys()];
     if (this.ranked?.memorization !== memorization) this.ranked = { memorization, order: orderOf(memorization) };
     return this.ranked.order;
   }
@@ -131,7 +133,7 @@ export class MemoState {
   /** @returns {number | null} */
   get selected() {
     const { selected } = this.scene;
-    return selected !== null && selected < this.made.isCopy.length ? selected : null;
+    return selected !== null && selected < this.generated.isCopy.length ? selected : null;
   }
 
   /** Choose a generated point, or none: no step of history. @param {number | null} selected */
@@ -151,13 +153,13 @@ export class MemoState {
   }
 
   /** What is held against honest: on the user's own rows, as many generated ones as the honest stand-in has. */
-  get compared() {
+  get comparedCards() {
     return this.answer.comparable ?? this.answer.cards;
   }
 
   /** @param {CardName} name how much worse than honest a card is, in standard deviations of honest redraws */
   departureOf(name) {
-    return departure(name, this.compared?.[name], this.honest, this.noise);
+    return departure(name, this.comparedCards?.[name], this.honest, this.noise);
   }
 
   /** While Python is behind: which picture the numbers are of. */

@@ -7,8 +7,8 @@
  */
 import { NumberTable } from "../../toolkit/view/chart.js";
 import { el, setText } from "../../toolkit/view/dom.js";
-import { themeOf } from "../../toolkit/view/ink.js";
 import { lab } from "../../toolkit/view/lab.js";
+import { themeOf } from "../../toolkit/view/matrix_cell.js";
 import { codeOf, declare, openingOf } from "../../toolkit/view/schema.js";
 import { Toolbar } from "../../toolkit/view/toolbar.js";
 import declaration from "../scene.json" with { type: "json" };

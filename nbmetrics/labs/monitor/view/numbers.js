@@ -5,7 +5,7 @@
  * @import { Model } from "../../toolkit/view/types.js"
  * @import { Beside, History, Judged, Line, MetricFacts, Numbers, Other, Packed, Run, Scene, Stored } from "./types.js"
  */
-import { kidGap } from "../../toolkit/view/kidgap.js";
+import { kidGap } from "../../toolkit/view/kid_gap.js";
 import { lowest } from "../../toolkit/view/ties.js";
 import { doubles, joined, nearest, singles, unionOf } from "./history.js";
 

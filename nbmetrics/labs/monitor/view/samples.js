@@ -2,11 +2,11 @@
  * What the generator made at the kept step that is nearest to the one on show: points of a plane, or small pictures.
  *
  * @import { Store } from "../../toolkit/view/store.js"
- * @import { Theme } from "../../toolkit/view/ink.js"
+ * @import { Theme } from "../../toolkit/view/matrix_cell.js"
  * @import { Numbers } from "./types.js"
  */
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
-import { colourOf } from "../../toolkit/view/ink.js";
+import { colourOf } from "../../toolkit/view/matrix_cell.js";
 import { bytesOf, nearest, singles } from "./history.js";
 import { stepText } from "./words.js";
 

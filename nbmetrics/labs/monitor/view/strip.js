@@ -3,13 +3,13 @@
  * what is no number is hatched. A press looks at that step and chooses that client.
  *
  * @import { Store } from "../../toolkit/view/store.js"
- * @import { Colour, Theme } from "../../toolkit/view/ink.js"
+ * @import { Colour, Theme } from "../../toolkit/view/matrix_cell.js"
  * @import { Scrubber } from "./scrubber.js"
  * @import { Line, Numbers, Run, Scene } from "./types.js"
  */
 import { el, setAttributes, setText, watchSize } from "../../toolkit/view/dom.js";
-import { colourAt } from "../../toolkit/view/ink.js";
-import { shortened } from "../../toolkit/view/names.js";
+import { colourAt } from "../../toolkit/view/matrix_cell.js";
+import { shortened } from "../../toolkit/view/name_width.js";
 import { nearest } from "./history.js";
 import { columnsOf, farthest, regretsOf } from "./regrets.js";
 import { stepScale } from "./scale.js";

@@ -4,7 +4,7 @@
  * @typedef {{rev: number, preset: string, metric: string, weights: number[], shown: number | null, client: string}} Scene
  * @typedef {{name: string, label: string, higher: boolean, best: number | null, kind: string}} MetricFacts
  * @typedef {{clients: string[], weights: number[], metrics: MetricFacts[], code: string,
- *   gaps: Record<string, import("../../toolkit/view/kidgap.js").PackedGap>, kept: boolean}} Run
+ *   gaps: Record<string, import("../../toolkit/view/kid_gap.js").PackedGap>, kept: boolean}} Run
  * @typedef {{metric: number, label: string, steps: string, clients: string, avg: string, all: string, gap: string, errors: string}} PackedLine
  * @typedef {{lines?: Record<string, PackedLine>, losses?: Record<string, {steps: string, values: string}>, left_out?: number, id?: number, of?: number}} Packed
  * @typedef {{name: string, metric: number, label: string, steps: Float64Array, clients: Float32Array, avg: Float64Array,

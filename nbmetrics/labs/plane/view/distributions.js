@@ -213,27 +213,27 @@ export function shrunk(distribution, psi, o) {
   if (distribution.parts)
     return mixture(distribution.parts.map((part) => ({ ...part, distribution: shrunk(part.distribution, psi, o) })));
   const [x, y] = [o[0] + psi * (distribution.x - o[0]), o[1] + psi * (distribution.y - o[1])];
-  const made = gaussian(
+  const shape = gaussian(
     x,
     y,
     distribution.spokes.map(([u, v]) => [psi * u, psi * v]),
     psi * psi * distribution.rootDet,
   );
-  if (!distribution.points) return made;
+  if (!distribution.points) return shape;
   const affine = [
     [1, 0, 0],
     [ROOT_GAMMA * (1 - psi) * o[0], psi, 0],
     [ROOT_GAMMA * (1 - psi) * o[1], 0, psi],
   ];
   return {
-    ...made,
-    phi: mapped(phiOf(distribution), affine),
+    ...shape,
+    phi: mapMoments(phiOf(distribution), affine),
     points: distribution.points.map((value, k) => o[k % 2] + psi * (value - o[k % 2])),
   };
 }
 
 /** φ after z ← A z: the tensor E z ⊗ z ⊗ z mapped along each of its sides. @param {number[]} phi @param {number[][]} A */
-function mapped(phi, A) {
+function mapMoments(phi, A) {
   const at = (/** @type {number[]} */ ijk) => {
     const sorted = [...ijk].sort().join();
     const t = TRIPLES.findIndex((triple) => triple.join() === sorted);
@@ -258,7 +258,7 @@ export function bumpsOf(item) {
 }
 
 /** `n` points of a distribution: of a Gaussian by its half-axes, of a mixture after a choice of part. @param {Distribution} distribution @param {number} seed @param {number} stream @param {number} n @returns {Float64Array} */
-function sampled(distribution, seed, stream, n) {
+function samplePoints(distribution, seed, stream, n) {
   const random = noise(seed, stream, n);
   const parts = distribution.parts ?? [{ distribution, weight: 1 }];
   const points = new Float64Array(2 * n);
@@ -288,7 +288,7 @@ function sampled(distribution, seed, stream, n) {
 }
 
 /** A distribution of the plane, or of the lab's data. @param {Item} item @param {Record<string, Data>} data @returns {Distribution} */
-function given(item, data) {
+function ownDistribution(item, data) {
   if (item.kind === "data" && data[item.data ?? item.name]) return ofData(data[item.data ?? item.name]);
   return item.kind === "bumps" ? mixture(bumpsOf(item)) : distributionOf(item);
 }
@@ -297,7 +297,7 @@ function given(item, data) {
  *   `make` gives the distribution that generator `g` would have as another item */
 
 /** @type {WeakMap<Scene, {data: object, distributions: Distributions}>} scenes are never changed in place */
-const knownDistributions = new WeakMap();
+const distributionsByScene = new WeakMap();
 const NO_DATA = {};
 
 /**
@@ -305,32 +305,32 @@ const NO_DATA = {};
  * @param {Scene} scene @param {Record<string, Data>} [data] what Python says of rows, by name
  */
 export function distributionsOf(scene, data = NO_DATA) {
-  const known = knownDistributions.get(scene);
-  if (known?.data === data) return known.distributions;
-  const distributions = madeDistributions(scene, data);
-  knownDistributions.set(scene, { data, distributions });
+  const remembered = distributionsByScene.get(scene);
+  if (remembered?.data === data) return remembered.distributions;
+  const distributions = computeDistributions(scene, data);
+  distributionsByScene.set(scene, { data, distributions });
   return distributions;
 }
 
 /** Clients first, since generators may be made of them. @param {Scene} scene @param {Record<string, Data>} data @returns {Distributions} */
-function madeDistributions(scene, data) {
+function computeDistributions(scene, data) {
   const { samples = 0, seed = 0 } = scene;
   const shares = sharesOf(scene.clients);
   const weighted = (/** @type {Distribution[]} */ distributions) =>
     mixture(distributions.map((distribution, i) => ({ distribution, weight: shares[i] })));
   const rows = (/** @type {Item} */ item, /** @type {Distribution} */ distribution, /** @type {number} */ stream) =>
-    samples && item.kind !== "data" ? ofRows(sampled(distribution, seed, stream, samples)) : distribution;
-  const exact = scene.clients.map((client) => given(client, data));
+    samples && item.kind !== "data" ? ofRows(samplePoints(distribution, seed, stream, samples)) : distribution;
+  const exact = scene.clients.map((client) => ownDistribution(client, data));
   const clients = exact.map((distribution, i) => rows(scene.clients[i], distribution, 2 * i));
   const union = weighted(exact.map(asPopulation));
   const make = (/** @type {Item} */ item, /** @type {number} */ g) => {
-    const made =
+    const ideal =
       item.kind === "truncated"
         ? shrunk(union, item.psi ?? 1, [union.x, union.y])
         : item.kind === "copycat"
-          ? copied(scene, item, exact)
-          : given(item, data);
-    return rows(item, made, 2 * g + 1);
+          ? copycatRows(scene, item, exact)
+          : ownDistribution(item, data);
+    return rows(item, ideal, 2 * g + 1);
   };
   return { clients, generators: scene.generators.map(make), pooled: weighted(clients), shares, make };
 }
@@ -354,7 +354,7 @@ function asPopulation(distribution) {
 }
 
 /** The first points that a client draws, and no others. @param {Scene} scene @param {Item} item @param {Distribution[]} exact */
-function copied(scene, item, exact) {
+function copycatRows(scene, item, exact) {
   const index = Math.max(
     0,
     scene.clients.findIndex((client) => client.name === item.of),
@@ -362,6 +362,6 @@ function copied(scene, item, exact) {
   const { points } = exact[index];
   const count = item.count ?? 20;
   return asPopulation(
-    ofRows(points ? points.slice(0, 2 * count) : sampled(exact[index], scene.seed ?? 0, 2 * index, count)),
+    ofRows(points ? points.slice(0, 2 * count) : samplePoints(exact[index], scene.seed ?? 0, 2 * index, count)),
   );
 }

@@ -3,7 +3,7 @@
  *
  * @import { Item } from "../../toolkit/view/types.js"
  */
-import { nameWidth, shortened } from "../../toolkit/view/names.js";
+import { nameWidth, shortened } from "../../toolkit/view/name_width.js";
 
 /** @typedef {"mean" | "width" | "height" | "angle"} Handle */
 
@@ -48,7 +48,7 @@ export function handleOffset(item, handle, scale) {
  * @param {Item} start @param {Handle} handle @param {number} dx @param {number} dy @param {number} half @param {number} scale
  * @returns {Item}
  */
-export function dragged(start, handle, dx, dy, half, scale) {
+export function dragItem(start, handle, dx, dy, half, scale) {
   const turn = (start.angle * Math.PI) / 180;
   if (handle === "mean") return { ...start, x: within(start.x + dx, half), y: within(start.y + dy, half) };
   if (handle === "width")
@@ -71,7 +71,7 @@ const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowD
  * @param {Item} item @param {Handle} handle @param {string} key @param {boolean} shift @param {number} half
  * @returns {Item | null}
  */
-export function keyed(item, handle, key, shift, half) {
+export function moveByKey(item, handle, key, shift, half) {
   if (!(key in ARROWS)) return null;
   const [right, up] = ARROWS[key];
   const by = (right + up) * (shift ? 10 : 1);

@@ -47,26 +47,26 @@ function varies(distribution) {
   return Math.sqrt(distribution.a) > 2 ** -46 * Math.abs(distribution.x);
 }
 
-/** The generator's y given x, put on the x of the real distribution: its mean of y, covariance with x, and variance given x. @param {Distribution} real @param {Distribution} made */
-function carried(real, made) {
-  const slope = varies(made) ? made.b / made.a : 0;
-  const rest = varies(made) ? made.rootDet ** 2 / made.a : made.c;
-  return { y: made.y + slope * (real.x - made.x), b: slope * real.a, rest, c: slope * slope * real.a + rest };
+/** The generator's y given x, put on the x of the real distribution: its mean of y, covariance with x, and variance given x. @param {Distribution} real @param {Distribution} generated */
+function regressionImage(real, generated) {
+  const slope = varies(generated) ? generated.b / generated.a : 0;
+  const rest = varies(generated) ? generated.rootDet ** 2 / generated.a : generated.c;
+  return { y: generated.y + slope * (real.x - generated.x), b: slope * real.a, rest, c: slope * slope * real.a + rest };
 }
 
 /** @type {Record<string, (p: Distribution, q: Distribution) => number[]>} the addends of each score of the conditional family, axes read as x → y */
 const CONDITIONAL = {
   mfid: (p, q) => {
-    const g = carried(p, q);
+    const g = regressionImage(p, q);
     return [(p.y - g.y) ** 2, (Math.sqrt(p.c) - Math.sqrt(g.c)) ** 2];
   },
   rfid: (p, q) => {
-    const g = carried(p, q);
+    const g = regressionImage(p, q);
     const cross = Math.sqrt(p.a * p.a + 2 * p.b * g.b + p.c * g.c + 2 * p.rootDet * Math.sqrt(p.a * g.rest));
     return [(p.y - g.y) ** 2, Math.max(0, 2 * p.a + p.c + g.c - 2 * cross)];
   },
   cfid: (p, q) => {
-    const g = carried(p, q);
+    const g = regressionImage(p, q);
     const rest = varies(p) ? p.rootDet ** 2 / p.a : p.c;
     return [(p.y - g.y) ** 2, varies(p) ? (p.b - g.b) ** 2 / p.a : 0, (Math.sqrt(rest) - Math.sqrt(g.rest)) ** 2];
   },
@@ -102,27 +102,27 @@ export function addendsOf(metric, p, q) {
 }
 
 /** One score of every client and of the pooled clients. @param {string} metric @param {Omit<ReturnType<typeof distributionsOf>, "make">} distributions @returns {Aggregates & {terms: number[]}} */
-export function scored(metric, { clients, generators, pooled, shares }) {
+export function computeScores(metric, { clients, generators, pooled, shares }) {
   const kernel = metric === "kid" ? cubicMean : metric === "kid_rbf" ? RBF : null;
   /** @type {(p: Distribution, q: Distribution, real: number, made: number) => number} */
   const score = kernel
-    ? (p, q, real, made) => real + made - 2 * kernel(p, q)
+    ? (p, q, real, generatedTerms) => real + generatedTerms - 2 * kernel(p, q)
     : metric === "fid"
       ? fidOf
       : (p, q) => CONDITIONAL[metric](p, q).reduce((s, t) => s + t);
   const own = (/** @type {Distribution} */ distribution) =>
     kernel ? selfMean(distribution, kernel, kernel === RBF ? distribution.lost : distribution.lostDiagonal) : 0;
-  const [real, together, made] = [clients.map(own), own(pooled), generators.map(own)];
-  const byClient = generators.map((q, g) => clients.map((p, i) => score(p, q, real[i], made[g])));
+  const [real, together, generatedTerms] = [clients.map(own), own(pooled), generators.map(own)];
+  const byClient = generators.map((q, g) => clients.map((p, i) => score(p, q, real[i], generatedTerms[g])));
   const avg = byClient.map((row) => dot(shares, row));
-  const all = generators.map((q, g) => score(pooled, q, together, made[g]));
+  const all = generators.map((q, g) => score(pooled, q, together, generatedTerms[g]));
   const kernels = [...real, together].reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   const spread = (/** @type {Distribution} */ distribution) => distribution.a + distribution.c;
   const widest = clients.reduce((most, distribution) => Math.max(most, spread(distribution)), spread(pooled));
   // Of each score: |kernel means| of both sides and of their pairs, or both traces twice and the squared shift.
   const terms = generators.map((q, g) => {
     const shown = Math.max(Math.abs(avg[g]), Math.abs(all[g]));
-    return kernel ? 2 * (kernels + Math.abs(made[g])) + shown : 2 * (widest + spread(q)) + shown;
+    return kernel ? 2 * (kernels + Math.abs(generatedTerms[g])) + shown : 2 * (widest + spread(q)) + shown;
   });
   return { byClient, avg, all, terms };
 }
@@ -137,10 +137,11 @@ export function numbersOf(scene, data, metrics = ["fid", "kid", scene.view?.metr
   const distributions = distributionsOf(scene, data);
   const all = [...distributions.clients, ...distributions.generators];
   /** @type {Record<string, Aggregates>} */
-  const found = {};
+  const numbersByMetric = {};
   for (const metric of metrics)
-    if (!found[metric] && isClosed(metric, all)) found[metric] = scored(metric, distributions);
-  return /** @type {Numbers} */ (found);
+    if (!numbersByMetric[metric] && isClosed(metric, all))
+      numbersByMetric[metric] = computeScores(metric, distributions);
+  return /** @type {Numbers} */ (numbersByMetric);
 }
 
 /** @param {number[]} weights @param {number[]} values */
@@ -159,6 +160,6 @@ export function placesOf(scores, higherIsBetter = false, terms = []) {
 
 /** Whether a is lower by more than rounding. @param {number} a @param {number} b @param {number[]} terms of both, where they are known */
 export function isLower(a, b, ...terms) {
-  const known = terms.filter((size) => size !== undefined);
-  return a < b && !isTie(a, b, Math.max(Math.abs(a), Math.abs(b), ...known));
+  const sizes = terms.filter((size) => size !== undefined);
+  return a < b && !isTie(a, b, Math.max(Math.abs(a), Math.abs(b), ...sizes));
 }

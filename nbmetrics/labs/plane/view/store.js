@@ -7,9 +7,9 @@ import { Store } from "../../toolkit/view/store.js";
 import { whyNotRemovable, withRemoved } from "./edits.js";
 
 export class PlaneStore extends Store {
-  /** @param {ConstructorParameters<typeof Store>} given */
-  constructor(...given) {
-    super(...given);
+  /** @param {ConstructorParameters<typeof Store>} args */
+  constructor(...args) {
+    super(...args);
     /** @type {Place | null} */
     this.selected = null;
     /** @type {Place | null} */

@@ -8,11 +8,11 @@
 import { calmRange, linear, NumberTable, Plot, resizeChildren, roundStep, ticksOf } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { setHue, shapeOfMark } from "../../toolkit/view/marks.js";
-import { shortened } from "../../toolkit/view/names.js";
+import { shortened } from "../../toolkit/view/name_width.js";
 import { figure } from "../../toolkit/view/numbers.js";
 
 const DOT_PAD = { left: 96, right: 56, top: 6, bottom: 24 };
-const NARROW = 280;
+const NARROW_PIXELS = 280;
 const GAP_ROOM = 20;
 
 export class ClientsView {
@@ -55,9 +55,9 @@ export class ClientsView {
     if (!numbers) return;
     const names = [...scene.clients.map((client) => client.name), "avg", "all"];
     const height = names.length <= 8 ? 24 : names.length <= 14 ? 19 : 15;
-    this.plot.pad.left = width < NARROW ? 66 : DOT_PAD.left;
+    this.plot.pad.left = width < NARROW_PIXELS ? 66 : DOT_PAD.left;
     this.plot.resize(width, DOT_PAD.top + names.length * height + GAP_ROOM + DOT_PAD.bottom);
-    setAttributes(this.plot.root, { "aria-label": spoken(scene, g, label, numbers) });
+    setAttributes(this.plot.root, { "aria-label": readAloud(scene, g, label, numbers) });
     const at = this.paintAxis(numbers);
     const rowAt = (/** @type {number} */ r) => DOT_PAD.top + (r + 0.5) * height;
     this.paintRows(names, rowAt, height);
@@ -165,7 +165,7 @@ function tableOf(scene, numbers) {
 }
 
 /** @param {Scene} scene @param {number} g @param {string} label @param {Aggregates} numbers */
-function spoken(scene, g, label, { avg, all, byClient }) {
+function readAloud(scene, g, label, { avg, all, byClient }) {
   const clients = scene.clients.map((client, i) => `${client.name} ${figure(byClient[g][i])}`).join(", ");
   return `${label} of ${scene.generators[g].name}: ${clients}; avg ${figure(avg[g])}, all ${figure(all[g])}`;
 }

@@ -11,12 +11,11 @@ import { el, setAttributes, setText, watchSize } from "../../toolkit/view/dom.js
 import { markOf, setMark } from "../../toolkit/view/marks.js";
 import { Tabs } from "../../toolkit/view/tabs.js";
 import { ClientsView } from "./clients.js";
-import { hiddenSweepOf } from "./guessflag.js";
+import { whyOff } from "./high_dimensional.js";
 import { drawnOf, editView, START_VIEW } from "./metrics.js";
 import { SamplesView } from "./samples.js";
-import { SweepView } from "./sweepview.js";
+import { hiddenSweepOf, SweepView } from "./sweep_chart.js";
 import { TermsView } from "./terms.js";
-import { whyOff } from "./wide.js";
 
 /**
  * @typedef {{scene: Scene, data: ReturnType<typeof dataOf>, width: number, g: number, c: number, isFull: boolean,

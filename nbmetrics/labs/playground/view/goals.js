@@ -9,14 +9,14 @@ import { placesOf } from "../../plane/view/scores.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import goals from "../goals.json" with { type: "json" };
+import { bestOf } from "./headline.js";
 import { CHARTED, drawnOf } from "./metrics.js";
-import { bestOf } from "./words.js";
 
 export const OPENING = "Narrow or wide";
 // Clients count as together at this share of the distance they began with, and as left alone within this of it.
-const TOGETHER = 0.75;
-const ALONE = 1e-6;
-const TRIES = 3;
+const TOGETHER_SHARE = 0.75;
+const UNMOVED_TOLERANCE = 1e-6;
+const MIN_EDITS = 3;
 
 /** @typedef {"reached" | "elsewhere" | "open"} State */
 /** @typedef {{scene: Scene, start: Scene, best: number[] | null, isKernel: boolean, edits: number}} Seen  `best`: who both call best, if they agree */
@@ -24,7 +24,7 @@ const TRIES = 3;
 /** @type {Record<string, (seen: Seen) => State>} */
 export const CHECKS = {
   together: ({ scene, start, best }) =>
-    !best ? "open" : distanceOf(scene) < TOGETHER * distanceOf(start) ? "reached" : "elsewhere",
+    !best ? "open" : distanceOf(scene) < TOGETHER_SHARE * distanceOf(start) ? "reached" : "elsewhere",
   weight: ({ scene, start, best }) => {
     if (!best) return "open";
     const isElse = !isAlike(scene.clients, start.clients) || !isAlike(scene.generators, start.generators);
@@ -35,7 +35,7 @@ export const CHECKS = {
     const isSame = isAlike(scene.clients, start.clients) && isEven(scene);
     return isSame ? "reached" : "elsewhere";
   },
-  kernel: ({ isKernel, edits }) => (isKernel && edits >= TRIES ? "reached" : "open"),
+  kernel: ({ isKernel, edits }) => (isKernel && edits >= MIN_EDITS ? "reached" : "open"),
 };
 
 /** The largest distance between two clients' means. @param {Scene} scene */
@@ -48,14 +48,14 @@ function isAlike(items, before) {
   const keys = /** @type {const} */ (["x", "y", "width", "height", "angle"]);
   return (
     items.length === before.length &&
-    items.every((item, i) => keys.every((key) => Math.abs(item[key] - before[i][key]) < ALONE))
+    items.every((item, i) => keys.every((key) => Math.abs(item[key] - before[i][key]) < UNMOVED_TOLERANCE))
   );
 }
 
 /** @param {Scene} scene */
 function isEven({ clients }) {
   const shares = sharesOf(clients);
-  return Math.max(...shares) - Math.min(...shares) < ALONE;
+  return Math.max(...shares) - Math.min(...shares) < UNMOVED_TOLERANCE;
 }
 
 export class Goals {

@@ -1,15 +1,56 @@
 /**
- * The top of the lab: what avg and all are, each a switch that shows in the plane where its number comes from; the
- * metric; and in one line what the two say now.
+ * Twin: labs/playground/headline.py · held by: tests/labs/playground/test_headline_page.py
  *
- * @import { Scene } from "../../toolkit/view/types.js"
+ * The top of the lab: what avg and all are, each a switch that shows in the plane where its number comes from; the
+ * metric; and in one line which generator avg calls best, and which all.
+ *
+ * @import { Aggregates, Scene } from "../../toolkit/view/types.js"
  * @import { Part, PlaygroundStore } from "./store.js"
  */
+import { placesOf } from "../../plane/view/scores.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { markOf, setHue } from "../../toolkit/view/marks.js";
-import { shortened } from "../../toolkit/view/names.js";
+import { shortened } from "../../toolkit/view/name_width.js";
+import { figure } from "../../toolkit/view/numbers.js";
 import { CHARTED, drawnOf, editView } from "./metrics.js";
-import { headlineOf, hedged } from "./words.js";
+
+/** @typedef {(string | number)[]} Pieces words, and generators by index */
+
+/**
+ * @param {string} label @param {Aggregates} numbers @param {{higher: boolean, isKernel: boolean}} metric @returns {Pieces}
+ */
+export function headlineOf(label, { avg, all, terms }, { higher, isKernel }) {
+  if (avg.length === 1) return [`${label} averaged: ${figure(avg[0])}. Pooled: ${figure(all[0])}.`];
+  const places = [avg, all].map((scores) => placesOf(scores, higher, terms));
+  const [byAvg, byAll] = places.map(bestOf);
+  const lead = isKernel ? `${label} agrees with itself: ` : "";
+  const both = lead ? "both " : "Both ";
+  if (byAvg.join() !== byAll.join()) return ["Average ", ...saysOf(byAvg), ". Pooled ", ...saysOf(byAll), "."];
+  if (byAvg.length > 1) return [`${lead}${both}`, ...saysOf(byAvg, "see"), "."];
+  const isSame = places[0].join() === places[1].join();
+  return [`${lead}${both}say `, byAvg[0], isSame ? "." : ", and order the others differently."];
+}
+
+/**
+ * The same beside what it rests on: few points, or scores that come with cautions, which stand under the table.
+ * @param {Pieces} pieces @param {string} label @param {number} samples of each item, 0: exact distributions @param {string[]} cautions @returns {Pieces}
+ */
+export function withCautions(pieces, label, samples, cautions) {
+  const isCautioned = cautions.some((line) => line.startsWith(`${label}:`) || line.startsWith(`${label} `));
+  const first = samples ? [`From ${samples.toLocaleString("en")} points each: `] : [];
+  return [...first, ...pieces, ...(isCautioned ? [" But see the cautions."] : [])];
+}
+
+/** Who is first, several where they share the place. @param {number[]} places */
+export function bestOf(places) {
+  return places.flatMap((place, g) => (place === 1 ? [g] : []));
+}
+
+/** @param {number[]} best @param {string} [see] @returns {Pieces} */
+function saysOf(best, see = "sees") {
+  if (best.length === 1) return ["says ", best[0]];
+  return best.length === 2 ? [`${see} `, best[0], " and ", best[1], " level"] : [`${see} ${best.length} level`];
+}
 
 /** @type {Record<Part, string>} */
 const MEANINGS = {
@@ -20,7 +61,7 @@ const PARTS = /** @type {Part[]} */ (Object.keys(MEANINGS));
 // Pixels of the headline that a name may take, of its letters, and of the lab where it is short.
 const NAME_SHARE = 0.34;
 const LETTER = { wide: 21, narrow: 17 };
-const NARROW = 660;
+const NARROW_PIXELS = 660;
 
 export class Headline {
   /** @param {PlaygroundStore} store @param {AbortSignal} signal */
@@ -80,7 +121,7 @@ export class Headline {
     const names = generators.map(({ name }) => name);
     const cautions = plane ? (this.store.model.get("result").cautions ?? []) : [];
     const words = headlineOf(label, numbers, { higher, isKernel: kernel });
-    this.say(hedged(words, label, samples, cautions), names, width);
+    this.say(withCautions(words, label, samples, cautions), names, width);
   }
 
   /** Why there are no numbers. @param {string} label */
@@ -92,7 +133,7 @@ export class Headline {
 
   /** @param {(string | number)[]} pieces @param {string[]} names @param {number} width */
   say(pieces, names, width) {
-    const letter = width < NARROW ? LETTER.narrow : LETTER.wide;
+    const letter = width < NARROW_PIXELS ? LETTER.narrow : LETTER.wide;
     const short = names.map((name) => shortened(name, NAME_SHARE * width, letter));
     const key = pieces.map((piece) => (typeof piece === "number" ? `${piece} ${short[piece]}` : piece)).join("|");
     if (key === this.shown) return;

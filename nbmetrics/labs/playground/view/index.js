@@ -5,29 +5,29 @@
  * @import { Model, Scene } from "../../toolkit/view/types.js"
  */
 
+import { ItemMenu } from "../../plane/view/add_menu.js";
 import { dataOf } from "../../plane/view/distributions.js";
-import { ItemMenu } from "../../plane/view/items.js";
-import { Panel } from "../../plane/view/panel.js";
+import { Panel } from "../../plane/view/item_list.js";
 import { numbersOf } from "../../plane/view/scores.js";
 import { Stage } from "../../plane/view/stage.js";
 import { el, setText, watchSize } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { markOf } from "../../toolkit/view/marks.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
-import { BestByEach, showsBestIn } from "./best.js";
-import { Board } from "./board.js";
+import { BestByEach, showsBestIn } from "./best_generators.js";
 import { Explore } from "./explore.js";
-import { Ghost } from "./ghost.js";
 import { Goals } from "./goals.js";
+import { Ghost } from "./guess_outline.js";
 import { Headline } from "./headline.js";
-import { LessonCard } from "./lessoncard.js";
-import { Links, sumOf } from "./links.js";
+import { WideWords, wideNumbers, wideStatus } from "./high_dimensional.js";
+import { LessonCard } from "./lesson_card.js";
 import { chartedOf } from "./metrics.js";
 import { Ribbon } from "./ranks.js";
 import { refusal } from "./refusal.js";
 import { declared, playgroundCode, whyLessonsRefused } from "./scene.js";
+import { Links, sumOf } from "./score_links.js";
+import { Board } from "./score_table.js";
 import { PlaygroundStore } from "./store.js";
-import { WideWords, wideNumbers, wideStatus } from "./wide.js";
 
 /** @param {Scene} scene @param {Model} model */
 const compute = (scene, model) => (scene.plane ? wideNumbers(scene, model) : numbersOf(scene, dataOf(model)));

@@ -48,8 +48,8 @@ export function indexNow(scene, name) {
 export function revealedScene({ predict, after }, scene, data = {}) {
   const shown = predict?.best === "value" ? { ...after, rev: scene.rev } : scene;
   const { about } = /** @type {Progress} */ (shown.lesson);
-  const found = predict ? answerOf(predict, shown, data) : {};
-  const lesson = { .../** @type {Progress} */ (scene.lesson), ...found, about, revealed: true };
+  const answers = predict ? answerOf(predict, shown, data) : {};
+  const lesson = { .../** @type {Progress} */ (scene.lesson), ...answers, about, revealed: true };
   if (!predict?.sweep) return { ...shown, lesson };
   return { ...shown, view: { metric: predict.metric, panel: "sweep", sweep: predict.sweep, aligned: false }, lesson };
 }
@@ -105,11 +105,11 @@ export function outcomeOf({ predict }, scene, data = {}) {
     return `${label} of ${nameNow(scene, generator)} has no lowest point here. Undo brings the question back.`;
   const isLowest =
     sweep && isMoved({ answer, other }, answerOf(predict, scene, data)) ? "was lowest at" : "is lowest at";
-  const found = `${label} ${sweep ? isLowest : "comes to"} ${numeral(answer)}${redraws ? `, the mean of ${redraws} draws` : ""}`;
+  const outcome = `${label} ${sweep ? isLowest : "comes to"} ${numeral(answer)}${redraws ? `, the mean of ${redraws} draws` : ""}`;
   const off = guess === null ? "" : `: your guess ${numeral(guess)} is ${awayOf(guess, answer)}`;
   const second =
     other === null ? "" : ` ${partLabel(metric, aggregate === "avg" ? "all" : "avg")} ${isLowest} ${numeral(other)}.`;
-  return `${found}${off}.${second}`;
+  return `${outcome}${off}.${second}`;
 }
 
 /** Whether what is found now reads otherwise. @param {Found} before @param {Found} now */
@@ -131,15 +131,15 @@ function awayOf(guess, answer) {
  */
 export function verdictOf(check, scene, numbers) {
   const metric = check.metric ?? scene.view?.metric ?? "fid";
-  const found = /** @type {Aggregates | undefined} */ (numbers[metric]);
+  const aggregates = /** @type {Aggregates | undefined} */ (numbers[metric]);
   const { label } = CHARTED[metric];
-  if (!found)
+  if (!aggregates)
     return { done: false, text: `choose a metric that is computed in the page, such as FID; ${label} is not` };
   const names = scene.generators.map((item) => item.name);
-  if (check.kind === "below") return belowVerdict(check, metric, found, scene);
+  if (check.kind === "below") return belowVerdict(check, metric, aggregates, scene);
   if (names.length < 2) return { done: false, text: "it takes two generators" };
-  if (check.kind === "gap_constant") return gapVerdict(check, label, found);
-  const pair = sharpestPair(found);
+  if (check.kind === "gap_constant") return gapVerdict(check, label, aggregates);
+  const pair = sharpestPair(aggregates);
   const [a, b] = [pair.first, pair.second].map((g) => names[g]);
   if (check.kind === "agreement") {
     const done = pair.avg <= 0;
@@ -151,11 +151,11 @@ export function verdictOf(check, scene, numbers) {
   return inversionVerdict(check.by ?? 0, label, pair, a, b);
 }
 
-/** @param {Check} check @param {string} metric @param {Aggregates} found @param {Scene} scene */
-function belowVerdict({ aggregate = "avg", generator = "", value = 0 }, metric, found, scene) {
+/** @param {Check} check @param {string} metric @param {Aggregates} aggregates @param {Scene} scene */
+function belowVerdict({ aggregate = "avg", generator = "", value = 0 }, metric, aggregates, scene) {
   const index = indexNow(scene, generator);
   if (index < 0) return { done: false, text: `there is no ${nameNow(scene, generator)} here any more` };
-  const now = partOf(found, aggregate, index);
+  const now = partOf(aggregates, aggregate, index);
   const done = now < value;
   return {
     done,

@@ -6,7 +6,7 @@
  */
 
 import facts from "../metrics.json" with { type: "json" };
-import { isWhole } from "./wide.js";
+import { isWhole } from "./high_dimensional.js";
 
 /**
  * @typedef {object} Metric  as ../metrics.json says, in the order of the Metric select
@@ -43,12 +43,12 @@ export function chartedOf(store) {
   if (own) return { metric, ...CHARTED[metric], numbers: own, isCurrent: !own.isBehind };
   if (store.scene.plane) return { metric, ...CHARTED[metric], numbers: null, isCurrent: false };
   const { scores, rev } = store.model.get("result");
-  const found = /** @type {Aggregates | undefined} */ (scores?.[metric]);
+  const aggregates = /** @type {Aggregates | undefined} */ (scores?.[metric]);
   const fits =
-    found &&
-    found.avg.length === store.scene.generators.length &&
-    found.byClient[0]?.length === store.scene.clients.length;
-  return { metric, ...CHARTED[metric], numbers: fits ? found : null, isCurrent: rev === store.scene.rev };
+    aggregates &&
+    aggregates.avg.length === store.scene.generators.length &&
+    aggregates.byClient[0]?.length === store.scene.clients.length;
+  return { metric, ...CHARTED[metric], numbers: fits ? aggregates : null, isCurrent: rev === store.scene.rev };
 }
 
 /** The same for what is drawn, which needs every value. @param {PlaneStore} store */

@@ -9,17 +9,17 @@ import { placesOf } from "../../plane/view/scores.js";
 import { NumberTable, Plot, resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
 import { setHue, shapeOfMark } from "../../toolkit/view/marks.js";
-import { shortened } from "../../toolkit/view/names.js";
+import { shortened } from "../../toolkit/view/name_width.js";
 import { figure, ordinal } from "../../toolkit/view/numbers.js";
 import { drawnOf } from "./metrics.js";
 
 const ROW = { few: 30, many: 22 };
-const FEW = 4;
+const MAX_GENERATORS_ROOMY = 4;
 const TOP_ROOM = 20;
 // What stays for the lines; of a side, for the mark and the number; and the most that a side takes.
 const LINES_ROOM = 40;
 const NUMBER_ROOM = 70;
-const SIDE = 190;
+const MAX_SIDE_PIXELS = 190;
 
 export class Ribbon {
   /** @param {PlaygroundStore} store @param {AbortSignal} signal */
@@ -28,7 +28,7 @@ export class Ribbon {
     this.signal = signal;
     this.isFull = false;
     this.width = 400;
-    this.plot = new Plot({ left: SIDE, right: SIDE, top: 4, bottom: 4 }, { role: "img" });
+    this.plot = new Plot({ left: MAX_SIDE_PIXELS, right: MAX_SIDE_PIXELS, top: 4, bottom: 4 }, { role: "img" });
     this.lines = svg("g");
     this.heads = svg("g", { "aria-hidden": "true" }, [
       svg("text", { class: "nbm-of-avg", y: 13, "text-anchor": "end" }),
@@ -70,8 +70,8 @@ export class Ribbon {
   /** @param {number} count @param {string} label */
   fit(count, label) {
     const { plot, width } = this;
-    this.row = count <= FEW ? ROW.few : ROW.many;
-    plot.pad.left = plot.pad.right = Math.min(SIDE, (width - LINES_ROOM) / 2);
+    this.row = count <= MAX_GENERATORS_ROOMY ? ROW.few : ROW.many;
+    plot.pad.left = plot.pad.right = Math.min(MAX_SIDE_PIXELS, (width - LINES_ROOM) / 2);
     plot.resize(width, TOP_ROOM + count * this.row);
     plot.box.x.forEach((x, k) => {
       setAttributes(this.heads.children[k], { x: k ? x + 4 : x - 4 });

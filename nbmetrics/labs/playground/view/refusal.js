@@ -4,8 +4,8 @@
  * @import { Model, Scene, Shadow } from "../../toolkit/view/types.js"
  */
 import { whyItemsRefused } from "../../plane/view/edits.js";
+import { wideNumbers } from "./high_dimensional.js";
 import { CHARTED } from "./metrics.js";
-import { wideNumbers } from "./wide.js";
 
 const MIN_SAMPLES = 5;
 

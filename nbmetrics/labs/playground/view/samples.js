@@ -11,10 +11,10 @@
 import { numbersOf } from "../../plane/view/scores.js";
 import { calmRange, linear, NumberTable, Plot, resizeChildren, roundStep, ticksOf } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
-import { sameScene } from "../../toolkit/view/history.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { figure, tickText } from "../../toolkit/view/numbers.js";
 import { slides } from "../../toolkit/view/slider.js";
+import { sameScene } from "../../toolkit/view/store.js";
 
 const POINT_COUNTS = [0, 10, 20, 50, 100, 200, 500, 1000];
 const DRAWN_METRICS = /** @type {const} */ (["fid", "kid"]);
@@ -22,7 +22,7 @@ const DRAWN_PARTS = /** @type {const} */ (["avg", "all", "gap"]);
 const DRAWN_ROW = 34;
 const REDRAWS = 20;
 // From the 5 % to the 95 % quantile there are 3.3 standard deviations.
-const QUANTILES = 3.3;
+const BAND_SIGMAS = 3.3;
 
 /** @typedef {{name: string, exact: number, now: number | null, alike?: number, band: {mean: number, low: number, high: number} | null}} Estimate */
 
@@ -137,11 +137,15 @@ export class SamplesView {
     return DRAWN_METRICS.flatMap((metric) =>
       DRAWN_PARTS.map((part) => {
         const exact = aggregate(numbers[metric], part)[g];
-        const found = bands?.[metric][part];
-        const shift = found ? exact - found.exact[g] : 0; // an older answer is moved to the present value
-        const band = found && { mean: found.mean[g] + shift, low: found.low[g] + shift, high: found.high[g] + shift };
+        const bandsOfPart = bands?.[metric][part];
+        const shift = bandsOfPart ? exact - bandsOfPart.exact[g] : 0; // an older answer is moved to the present value
+        const band = bandsOfPart && {
+          mean: bandsOfPart.mean[g] + shift,
+          low: bandsOfPart.low[g] + shift,
+          high: bandsOfPart.high[g] + shift,
+        };
         const now = samples ? aggregate(this.store.numbers[metric], part)[g] : null;
-        return { name: `${metric.toUpperCase()} ${part}`, exact, now, band, alike: found?.alike?.[g] };
+        return { name: `${metric.toUpperCase()} ${part}`, exact, now, band, alike: bandsOfPart?.alike?.[g] };
       }),
     );
   }
@@ -228,7 +232,7 @@ function biasWords({ name, exact, now, band, alike }, samples) {
   if (alike !== undefined && now !== null)
     return `${name}: ${figure(now)} in these points; about ${figure(alike)} would be there if all clients were alike.`;
   const bias = band.mean - exact;
-  const chance = (2 * (band.high - band.low)) / QUANTILES / Math.sqrt(REDRAWS);
+  const chance = (2 * (band.high - band.low)) / BAND_SIGMAS / Math.sqrt(REDRAWS);
   if (Math.abs(bias) <= chance) return `${name} reads right on average at ${samples} points (within chance).`;
   return `${name} reads ${figure(Math.abs(bias))} too ${bias > 0 ? "high" : "low"} at ${samples} points.`;
 }

@@ -11,9 +11,9 @@ import { PlaneStore } from "../../plane/view/store.js";
 const FIRST = { generators: 0, clients: 0 };
 
 export class PlaygroundStore extends PlaneStore {
-  /** @param {ConstructorParameters<typeof PlaneStore>} given */
-  constructor(...given) {
-    super(...given);
+  /** @param {ConstructorParameters<typeof PlaneStore>} args */
+  constructor(...args) {
+    super(...args);
     /** The generator and the client that were chosen last: what the charts are about. */
     this.latest = FIRST;
     /** @type {Part | null} the aggregate that the plane explains while it is pointed at */
@@ -47,7 +47,7 @@ export class PlaygroundStore extends PlaneStore {
   }
 
   /** The generator whose score the plane explains: the one pointed at, else the one charted. */
-  get told() {
+  get explainedGenerator() {
     const { hovered } = this;
     return hovered?.kind === "generators" && hovered.index < this.scene.generators.length
       ? hovered.index

@@ -9,7 +9,7 @@
 
 import { distributionsOf, mixture, sharesOf } from "../../plane/view/distributions.js";
 import { withItem } from "../../plane/view/edits.js";
-import { isClosed, scored } from "../../plane/view/scores.js";
+import { computeScores, isClosed } from "../../plane/view/scores.js";
 import { numeral } from "../../toolkit/view/numbers.js";
 import { isTie } from "../../toolkit/view/ties.js";
 
@@ -23,14 +23,14 @@ import { isTie } from "../../toolkit/view/ties.js";
  *   `size` is the largest sum of the terms of a score
  */
 
-const COUNT = 61;
-const FINER = 20;
+const SWEEP_POINTS = 61;
+const REFINED_POINTS = 20;
 
 /** @param {Item} item the length that `scale` sets: the larger σ */
 const longer = (item) => Math.max(item.width, item.height);
 
 /** Both lengths by one factor; a point has no shape to keep and becomes round. @param {Item} item @param {number} value @returns {Item} */
-function scaled(item, value) {
+function scaleItem(item, value) {
   const now = longer(item);
   return now > 0
     ? { ...item, width: (item.width * value) / now, height: (item.height * value) / now }
@@ -58,7 +58,7 @@ export const PARAMETERS = {
     get: (item) => item.height,
     set: (item, height) => ({ ...item, height }),
   },
-  scale: { label: "Scale (longer σ)", unit: "", range: (half) => [half / 250, half / 2], get: longer, set: scaled },
+  scale: { label: "Scale (longer σ)", unit: "", range: (half) => [half / 250, half / 2], get: longer, set: scaleItem },
   x: {
     label: "Mean x",
     unit: "",
@@ -125,7 +125,7 @@ export function rangeOf(scene, { parameter, place }) {
   if (parameter !== "weight") return [low, high];
   const others = scene.clients.filter((_, i) => i !== place.index).map((client) => client.weight ?? 0);
   const mean = others.reduce((sum, weight) => sum + weight, 0) / (others.length || 1);
-  return mean > 0 ? [0, high * mean] : [high / COUNT, high];
+  return mean > 0 ? [0, high * mean] : [high / SWEEP_POINTS, high];
 }
 
 /** The scene with the swept number at a value. @param {Scene} scene @param {Subject} subject @param {number} value */
@@ -160,14 +160,17 @@ export function sweepKey(scene, metric, subject, g) {
  */
 export function sweepOf(scene, data, metric, subject, g) {
   const range = rangeOf(scene, subject);
-  const values = Array.from({ length: COUNT }, (_, k) => range[0] + ((range[1] - range[0]) * k) / (COUNT - 1));
+  const values = Array.from(
+    { length: SWEEP_POINTS },
+    (_, k) => range[0] + ((range[1] - range[0]) * k) / (SWEEP_POINTS - 1),
+  );
   const isWeight = subject.parameter === "weight";
-  const curves = (isWeight ? weighed : moved)(scene, data, metric, subject, g);
+  const curves = (isWeight ? weightCurves : itemCurves)(scene, data, metric, subject, g);
   const { avg, all, ideal, size } = curves(values, true);
   const best = (/** @type {"avg" | "all"} */ part, /** @type {number[]} */ scores) =>
     isWeight ? null : lowest(values, scores, size, scene.samples ? null : (finer) => curves(finer, false)[part]);
   const gap = avg.map((value, k) => value - all[k]);
-  const constant = gap.reduce((sum, value) => sum + value, 0) / COUNT;
+  const constant = gap.reduce((sum, value) => sum + value, 0) / SWEEP_POINTS;
   const spread = Math.max(...gap.map((value) => Math.abs(value - constant)));
   return {
     metric,
@@ -187,7 +190,7 @@ export function sweepOf(scene, data, metric, subject, g) {
 /** @typedef {(values: number[], withIdeal: boolean) => {avg: number[], all: number[], ideal: number[] | null, size: number}} Curves */
 
 /** Only the generator moves: one set of clients serves every value. @param {Scene} scene @param {Record<string, any>} data @param {string} metric @param {Subject} subject @param {number} g @returns {Curves} */
-function moved(scene, data, metric, { parameter, item }, g) {
+function itemCurves(scene, data, metric, { parameter, item }, g) {
   const distributions = distributionsOf(scene, data);
   const { set } = PARAMETERS[parameter];
   const ideal = /** @type {Item} */ ({ name: "", kind: "truncated", psi: 1 });
@@ -195,11 +198,11 @@ function moved(scene, data, metric, { parameter, item }, g) {
     const items = values.map((value) => set(item, value));
     const make = () => items.map((other) => distributions.make(other, g));
     const isKept = scene.samples && item.kind !== "truncated";
-    const made = isKept
+    const kept = isKept
       ? drawnOnce(JSON.stringify([items[0], items.at(-1), items.length, g, scene.samples, scene.seed]), make)
       : make();
-    const generators = withIdeal ? [...made, distributions.make(ideal, g)] : made;
-    const { avg, all, terms } = scored(metric, { ...distributions, generators });
+    const generators = withIdeal ? [...kept, distributions.make(ideal, g)] : kept;
+    const { avg, all, terms } = computeScores(metric, { ...distributions, generators });
     const end = values.length;
     return {
       avg: avg.slice(0, end),
@@ -220,14 +223,14 @@ function drawnOnce(key, make) {
 }
 
 /** Only the weights change. Of drawn points there is no ideal: the pooled points are the clients' own. @param {Scene} scene @param {Record<string, any>} data @param {string} metric @param {Subject} subject @param {number} g @returns {Curves} */
-function weighed(scene, data, metric, subject, g) {
+function weightCurves(scene, data, metric, subject, g) {
   const { clients, generators } = distributionsOf(scene, data);
   const isExact = clients.every((distribution) => !distribution.lost);
   return (values) => {
     const scores = values.map((value) => {
       const shares = sharesOf(sweptTo(scene, subject, value).clients);
       const pooled = mixture(clients.map((distribution, i) => ({ distribution, weight: shares[i] })));
-      return scored(metric, { clients, pooled, shares, generators: [generators[g], pooled] });
+      return computeScores(metric, { clients, pooled, shares, generators: [generators[g], pooled] });
     });
     return {
       avg: scores.map(({ avg }) => avg[0]),
@@ -245,7 +248,7 @@ function lowest(values, scores, size, again) {
   const [low, high] = [values[0], values[values.length - 1]];
   const k = scores.indexOf(least);
   const [from, to] = [values[Math.max(0, k - 1)], values[Math.min(values.length - 1, k + 1)]];
-  const finer = Array.from({ length: FINER + 1 }, (_, j) => from + ((to - from) * j) / FINER);
+  const finer = Array.from({ length: REFINED_POINTS + 1 }, (_, j) => from + ((to - from) * j) / REFINED_POINTS);
   const { at, score } = again ? vertex(finer, again(finer)) : vertex(values, scores);
   return { at, score, isEnd: at === low || at === high };
 }

@@ -2,7 +2,7 @@
  * The PrivacyLab: how often the best stays first against ε, and what each run of the noise would report at one ε.
  *
  * @import { Store } from "../../toolkit/view/store.js"
- * @import { Numbers, Scene, Study } from "./types.js"
+ * @import { Numbers, Scene, Study } from "./numbers.js"
  */
 import { NumberTable, resizeChildren } from "../../toolkit/view/chart.js";
 import { el, scroller, setAttributes, setText } from "../../toolkit/view/dom.js";
@@ -14,21 +14,24 @@ import { codeOf, declare, openingOf } from "../../toolkit/view/schema.js";
 import { slides } from "../../toolkit/view/slider.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
 import declaration from "../scene.json" with { type: "json" };
-import { AGGREGATES, nearest, numbersOf, placesOf } from "./numbers.js";
-import { RunsPlot } from "./runs.js";
-import { SurvivalPlot } from "./survival.js";
 import {
+  AGGREGATES,
   bandWords,
   conventionWords,
   EPSILON_WORDS,
   epsilonText,
   hatchWords,
   headlineWords,
+  nearest,
   noiseText,
+  numbersOf,
+  placesOf,
   runWords,
   scoreName,
   survivalWords,
-} from "./words.js";
+} from "./numbers.js";
+import { RunsPlot } from "./runs.js";
+import { SurvivalPlot } from "./survival.js";
 
 const declared = declare(declaration);
 

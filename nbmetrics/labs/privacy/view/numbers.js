@@ -1,10 +1,23 @@
 /**
  * Twin: labs/privacy/numbers.py · held by: tests/labs/privacy/test_privacy.py
  *
- * What the study says of one ε, metric, aggregate and run. No DOM.
+ * What the study says of one ε, metric, aggregate and run, in numbers and in words, and the shapes that the PrivacyLab's
+ * modules share; see scene.py, study.py and numbers.py. No DOM.
  *
- * @import { Numbers, Scene, Study } from "./types.js"
+ * @typedef {{rev: number, preset: string, of: string, epsilon: number, metric: string, aggregate: string, run: number}} Scene
+ * @typedef {{best: number, rival: number, kept: number, low: number, high: number, kept_if_reversed: number,
+ *   reversed_low: number, reversed_high: number, apart: string, moved: string, survives: boolean}} Pair  see `_of_pair`
+ *   of study.py
+ * @typedef {{of: string, about: string, code: string, epsilons: number[], multipliers: number[],
+ *   metrics: {name: string, label: string}[], generators: string[], exact: number[][][], clipped: number[][][],
+ *   drawn: number[][][][][], pairs: Pair[][][], clips: boolean[][], delta: number, clip: number,
+ *   rows: [number, number], clients: number}} Study  `drawn` by ε, run, metric, aggregate and generator; `pairs` by ε,
+ *   metric and aggregate
+ * @typedef {{place: number, epsilon: number, multiplier: number, order: number[], exact: number[], drawn: number[][],
+ *   shown: number[], places: number[], first: number[], kept: number, low: number, high: number, pair: Pair, same: number, clipped: number, clips: boolean,
+ *   survives: number | null}} Numbers
  */
+import { briefText, figure, ordinal, tickText } from "../../toolkit/view/numbers.js";
 import declaration from "../scene.json" with { type: "json" };
 
 export const AGGREGATES = declaration.fields.aggregate.choice;
@@ -16,9 +29,9 @@ export function numbersOf(scene, model) {
   const { m, p } = placesOf(study, scene);
   const drawn = study.drawn[e].map((run) => run[m][p]);
   const [exact, shown] = [study.exact[m][p], drawn[scene.run - 1]];
-  const order = ordered(exact);
+  const order = rankingOf(exact);
   const pair = study.pairs[e][m][p];
-  const firsts = drawn.map((run) => ordered(run)[0]);
+  const firsts = drawn.map((run) => rankingOf(run)[0]);
   return {
     place: e,
     epsilon: study.epsilons[e],
@@ -27,14 +40,14 @@ export function numbersOf(scene, model) {
     exact,
     drawn,
     shown,
-    places: exact.map((_, g) => ordered(shown).indexOf(g) + 1),
+    places: exact.map((_, g) => rankingOf(shown).indexOf(g) + 1),
     first: exact.map((_, g) => firsts.filter((first) => first === g).length),
     kept: pair.kept,
     low: pair.low,
     high: pair.high,
     pair,
-    same: drawn.filter((run) => String(ordered(run)) === String(order)).length,
-    clipped: ordered(study.clipped[m][p])[0],
+    same: drawn.filter((run) => String(rankingOf(run)) === String(order)).length,
+    clipped: rankingOf(study.clipped[m][p])[0],
     clips: study.clips[m][p],
     survives: survives(study, m, p),
   };
@@ -52,7 +65,7 @@ export function nearest(epsilons, epsilon) {
 }
 
 /** The generators from best to worst. @param {number[]} scores */
-export function ordered(scores) {
+export function rankingOf(scores) {
   return scores.map((_, g) => g).sort((g, h) => scores[g] - scores[h]);
 }
 
@@ -60,4 +73,100 @@ export function ordered(scores) {
 export function survives({ epsilons, pairs }, m, p) {
   const last = pairs.map((one) => !one[m][p].survives).lastIndexOf(true);
   return epsilons[last + 1] ?? null;
+}
+
+/** @param {Study} study @param {Scene} scene @param {Numbers} numbers */
+export function headlineWords(study, scene, { epsilon, kept, pair, drawn, clips }) {
+  const score = scoreName(study, scene);
+  if (pair.survives) {
+    const runs = `${kept} of ${drawn.length} runs`;
+    return `At ε = ${epsilonText(epsilon)} the best by ${score} stays first in ${runs}; without noise it is ${study.generators[pair.best]}.`;
+  }
+  const who = clips ? "clipping and noise decide" : "the noise decides";
+  return `ε = ${epsilonText(epsilon)}: at this ε ${who} who is first by ${score} (± ${pair.moved} on a difference of ${pair.apart}).`;
+}
+
+/** The answer over all ε, and what makes it at the present one. @param {Study} study @param {Numbers} numbers */
+export function survivalWords(
+  { epsilons, generators },
+  { survives, drawn, order, clipped, same, kept, low, high, pair, clips },
+) {
+  const [runs, best, rival] = [drawn.length, generators[pair.best], generators[pair.rival]];
+  const least = Math.ceil(0.95 * runs - 1e-9);
+  const sentences = [
+    survives === null
+      ? `Up to ε = ${epsilonText(epsilons[epsilons.length - 1])} the noise decides: there is no ε from which on the order survives.`
+      : `From ε = ${epsilonText(survives)} on the order survives: at least ${least} of the ${runs} runs show it, and as many would show the opposite order if that were true.`,
+    `At the present ε ${clips ? "clipping and noise move" : "noise moves"} the difference between ${best} and ${rival} by about ± ${pair.moved}, and in truth it is ${pair.apart}.`,
+    `${best} stays first in ${kept} of ${runs} runs (a chance of ${chance(low, high)}); if ${rival} were the better one by as much, it would be ahead in ${pair.kept_if_reversed} (${chance(pair.reversed_low, pair.reversed_high)}).`,
+  ];
+  if (generators.length > 2) sentences.push(`All ${generators.length} keep their places in ${same} of ${runs}.`);
+  if (clipped !== order[0]) sentences.push(`Clipping alone, without noise, puts ${generators[clipped]} first.`);
+  return sentences.join(" ");
+}
+
+/** The order that the picked run would show. @param {Study} study @param {Scene} scene @param {Numbers} numbers */
+export function runWords({ generators }, { run }, { shown, drawn, places, order }) {
+  const names = rankingOf(shown).map((g) => generators[g]);
+  const place = places[order[0]];
+  const best = place === 1 ? "the right one first" : `the true first only ${ordinal(place)}`;
+  return `A release is one run. Run ${run} of ${drawn.length}, the marks, would show ${names.join(", ")}; ${best}.`;
+}
+
+/** What the chart's band is. @param {Study} study @param {Scene} scene */
+export function bandWords({ drawn }, { aggregate }) {
+  return `Band: the chance that the best by ${aggregate} stays first, a 95\u00a0% interval of the ${drawn[0].length} runs at each ε by itself.`;
+}
+
+/** What its hatching is. @param {Scene} scene */
+export function hatchWords({ aggregate }) {
+  return `Hatched, open dots: the noise decides who is first by ${aggregate}, even where that is often the best.`;
+}
+
+/** What ε is, to whom it is new. */
+export const EPSILON_WORDS =
+  "ε is how much a release may tell of any one row: at a small ε much noise hides it, at a large one little does.";
+
+/** @param {Study} study @param {Numbers} numbers */
+export function noiseText({ delta }, { epsilon, multiplier }) {
+  return `ε = ${epsilonText(epsilon)}, δ = ${briefText(delta)}: noise of ${figure(multiplier)} times what one row can move`;
+}
+
+/** What a reader must know before it is believed. @param {Study} study @param {Scene} scene */
+export function conventionWords(study, scene) {
+  const { about, clients, rows, delta, metrics, clip } = study;
+  const size =
+    rows[0] === rows[1]
+      ? rows[0].toLocaleString("en")
+      : `${rows[0].toLocaleString("en")} to ${rows[1].toLocaleString("en")}`;
+  const together = metrics.length > 1 ? `, for ${metrics.map(({ label }) => label).join(" and ")} together` : "";
+  const clipping = metrics.some(({ name }) => name === "fid")
+    ? `; for FID rows are clipped to a distance of ${tickText(clip)} from the centre`
+    : "";
+  const moves =
+    scene.metric === "fid"
+      ? " Noise moves FID itself, as negative eigenvalues are cut off, and it prefers wider generators."
+      : "";
+  const kid = scene.metric === "kid" ? " KID-avg and KID-all order alike, with noise and without." : "";
+  return [
+    `${about} ${clients} clients of ${size} rows.`.trim(),
+    `(ε, δ = ${briefText(delta)}) protects each row of a client, one row replaced${together}${clipping}.`,
+    `All generators of a run meet the same noise, so compare within a run; it does not move them alike. At other ε it is only scaled: neighbouring points are not independent.${moves}${kid}`,
+    "The study itself reads the rows and is not private: make it before a release, of public or simulated data like those to come.",
+  ].join(" ");
+}
+
+/** @param {Study} study @param {Scene} scene */
+export function scoreName(study, scene) {
+  return `${study.metrics[placesOf(study, scene).m].label}-${scene.aggregate}`;
+}
+
+/** As Python’s :g writes it. @param {number} value */
+export function epsilonText(value) {
+  return String(Number(value.toPrecision(6)));
+}
+
+/** @param {number} low @param {number} high */
+function chance(low, high) {
+  return `${Math.round(100 * low)} to ${Math.round(100 * high)}\u00a0%`;
 }

@@ -3,19 +3,19 @@
  * as marks, with the places that it would show.
  *
  * @import { Store } from "../../toolkit/view/store.js"
- * @import { Numbers, Scene, Study } from "./types.js"
+ * @import { Numbers, Scene, Study } from "./numbers.js"
  */
 import { curve, linear, Plot, resizeChildren, roundStep, ticksOf } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
 import { setHue, shapeOfMark } from "../../toolkit/view/marks.js";
 import { figure, ordinal } from "../../toolkit/view/numbers.js";
-import { epsilonText, scoreName } from "./words.js";
+import { epsilonText, scoreName } from "./numbers.js";
 
-const ROW = 46;
+const ROW_PIXELS = 46;
 // Of the dots in a row.
-const MIDDLE = 31;
+const MIDDLE_PIXELS = 31;
 const PAD = { left: 14, right: 40, top: 2, bottom: 38 };
-const LONGEST = 34; // letters of a name
+const MAX_NAME_LETTERS = 34; // letters of a name
 
 export class RunsPlot {
   /** @param {Store} store @param {AbortSignal} signal */
@@ -41,7 +41,7 @@ export class RunsPlot {
     const study = /** @type {Study} */ (this.store.model.get("study"));
     const { plot } = this;
     const { exact, drawn, order, epsilon } = numbers;
-    plot.resize(this.width, PAD.top + PAD.bottom + ROW * order.length);
+    plot.resize(this.width, PAD.top + PAD.bottom + ROW_PIXELS * order.length);
     const name = scoreName(study, scene);
     setText(this.title, `${drawn.length} runs at ε = ${epsilonText(epsilon)}, and bars: ${name} without noise`);
     const all = [...exact, ...drawn.flat()];
@@ -57,7 +57,7 @@ export class RunsPlot {
     setAttributes(this.link, {
       d: curve(
         xs,
-        xs.map((_, row) => PAD.top + ROW * row + MIDDLE),
+        xs.map((_, row) => PAD.top + ROW_PIXELS * row + MIDDLE_PIXELS),
       ),
     });
     setAttributes(this.axis, { x: (from + to) / 2, y: plot.height - 3 });
@@ -92,16 +92,16 @@ function makeRow(runs) {
  */
 function paintRow(node, g, row, at, from, to, name, { exact, drawn, shown, places }) {
   const [label, base, dots, bar, mark, place] = [...node.children];
-  setAttributes(node, { transform: `translate(0 ${PAD.top + ROW * row})` });
+  setAttributes(node, { transform: `translate(0 ${PAD.top + ROW_PIXELS * row})` });
   setHue(node, g);
   setAttributes(label, { x: from });
-  setText(label, name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name);
-  setAttributes(base, { x1: from, x2: to, y1: MIDDLE, y2: MIDDLE });
+  setText(label, name.length > MAX_NAME_LETTERS ? `${name.slice(0, MAX_NAME_LETTERS - 1)}…` : name);
+  setAttributes(base, { x1: from, x2: to, y1: MIDDLE_PIXELS, y2: MIDDLE_PIXELS });
   resizeChildren(dots, drawn.length, () => svg("circle", { class: "nbm-noise-run", r: 3.2 })).forEach((dot, r) =>
-    setAttributes(dot, { cx: at(drawn[r][g]), cy: MIDDLE + 3.2 * ((r % 5) - 2) }),
+    setAttributes(dot, { cx: at(drawn[r][g]), cy: MIDDLE_PIXELS + 3.2 * ((r % 5) - 2) }),
   );
   setAttributes(bar, { x1: at(exact[g]), x2: at(exact[g]) });
-  setAttributes(mark, { d: shapeOfMark(g), transform: `translate(${at(shown[g])} ${MIDDLE})` });
+  setAttributes(mark, { d: shapeOfMark(g), transform: `translate(${at(shown[g])} ${MIDDLE_PIXELS})` });
   setAttributes(place, { x: to + 7 });
   setText(place, ordinal(places[g]));
 }

@@ -3,15 +3,14 @@
  * marker at the present ε; hatched where noise decides that. A press goes to the nearest ε.
  *
  * @import { Store } from "../../toolkit/view/store.js"
- * @import { Numbers, Pair, Scene, Study } from "./types.js"
+ * @import { Numbers, Pair, Scene, Study } from "./numbers.js"
  */
 import { curve, linear, Plot, resizeChildren, roundStep, ticksOf } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
 import { lines } from "../../toolkit/view/hatching.js";
-import { AGGREGATES, placesOf } from "./numbers.js";
-import { bandWords, epsilonText, hatchWords } from "./words.js";
+import { AGGREGATES, bandWords, epsilonText, hatchWords, placesOf } from "./numbers.js";
 
-const HEIGHT = 250;
+const HEIGHT_PIXELS = 250;
 
 export class SurvivalPlot {
   /** @param {Store} store @param {AbortSignal} signal @param {(x: number) => void} press @param {() => void} release */
@@ -46,10 +45,10 @@ export class SurvivalPlot {
     ];
     const parts = [this.title, this.plot.root, ...keys];
     this.root = el("section", { class: "nbm-noise-card", "aria-label": "Survival" }, parts);
-    this.plot.resize(420, HEIGHT);
+    this.plot.resize(420, HEIGHT_PIXELS);
     watchSize(this.root, signal, ({ width }) => {
       if (!width || width === this.plot.width) return;
-      this.plot.resize(width, HEIGHT);
+      this.plot.resize(width, HEIGHT_PIXELS);
       store.changed();
     });
     this.press(signal, press, release);
@@ -105,7 +104,7 @@ export class SurvivalPlot {
     this.root.dataset.aggregate = scene.aggregate;
     const [x, y] = [this.across, linear([0, runs], plot.box.y)];
     plot.paintY(ticksOf([0, runs], Math.max(1, roundStep(runs, 5))), y.at);
-    plot.paintX(decades(study.epsilons), (value) => x.at(Math.log(value)), HEIGHT - 20, epsilonText);
+    plot.paintX(decades(study.epsilons), (value) => x.at(Math.log(value)), HEIGHT_PIXELS - 20, epsilonText);
     const xs = study.epsilons.map((epsilon) => x.at(Math.log(epsilon)));
     const pairs = AGGREGATES.map((_, p) => study.pairs.map((one) => one[m][p]));
     const kept = pairs.map((one) => one.map((pair) => pair.kept));
@@ -129,7 +128,7 @@ export class SurvivalPlot {
     });
     const here = xs[numbers.place];
     setAttributes(this.marker, { x1: here, x2: here, y1: plot.box.y[0], y2: plot.box.y[1] });
-    setAttributes(this.axis, { x: (plot.box.x[0] + plot.box.x[1]) / 2, y: HEIGHT - 3 });
+    setAttributes(this.axis, { x: (plot.box.x[0] + plot.box.x[1]) / 2, y: HEIGHT_PIXELS - 3 });
     const said = AGGREGATES.map((part, p) => `by ${part} ${kept[p][numbers.place]}`).join(", ");
     const all = `ε ${study.epsilons.map(epsilonText).join(", ")}: by avg ${kept[0].join(", ")}; by all ${kept[1].join(", ")}`;
     const ruled = study.epsilons.filter((_, e) => !pairs[shown][e].survives).map(epsilonText);
@@ -174,6 +173,6 @@ function runsOf(flags) {
 function decades(epsilons) {
   const [first, last] = [epsilons[0], epsilons[epsilons.length - 1]];
   const [low, high] = [Math.ceil(Math.log10(first) - 1e-9), Math.floor(Math.log10(last) + 1e-9)];
-  const found = Array.from({ length: Math.max(0, high - low + 1) }, (_, k) => Number((10 ** (low + k)).toPrecision(6)));
-  return found.length > 1 ? found : [first, last];
+  const ticks = Array.from({ length: Math.max(0, high - low + 1) }, (_, k) => Number((10 ** (low + k)).toPrecision(6)));
+  return ticks.length > 1 ? ticks : [first, last];
 }

@@ -51,11 +51,11 @@ export function curve(xs, ys) {
  */
 export function spreadOut(wanted, space, low, high) {
   const order = wanted.map((_, i) => i).sort((i, j) => wanted[i] - wanted[j]);
-  const found = wanted.map((y) => Math.min(high, Math.max(low, y)));
-  for (let k = 1; k < order.length; k++) found[order[k]] = Math.max(found[order[k]], found[order[k - 1]] + space);
+  const places = wanted.map((y) => Math.min(high, Math.max(low, y)));
+  for (let k = 1; k < order.length; k++) places[order[k]] = Math.max(places[order[k]], places[order[k - 1]] + space);
   for (let k = order.length - 1, ceiling = high; k >= 0; k--, ceiling -= space)
-    found[order[k]] = Math.min(found[order[k]], ceiling);
-  return found;
+    places[order[k]] = Math.min(places[order[k]], ceiling);
+  return places;
 }
 
 /**

@@ -5,11 +5,10 @@
  * @import { Model } from "./types.js"
  */
 import { el, oncePerFrame, setAttributes } from "./dom.js";
-import { recorded } from "./history.js";
 import { Locks } from "./locks.js";
 import { filled, firstOf, whyRefused } from "./schema.js";
 import { unpacked } from "./share.js";
-import { Store } from "./store.js";
+import { recordEdit, Store } from "./store.js";
 
 /**
  * The widget of a lab: `compute` makes the numbers of a scene, `view` the content of one display and its painter.
@@ -46,7 +45,7 @@ export function lab(name, compute, view, more) {
         if (whyHere) throw new Error(`It holds a scene that cannot be shown: ${whyHere}.`);
         const before = model.get("scene");
         const rev = Math.max(before.rev, model.get("result").rev) + 1;
-        return { scene: { ...scene, rev }, history: recorded(model.get("history"), before) };
+        return { scene: { ...scene, rev }, history: recordEdit(model.get("history"), before) };
       },
       /** @param {{model: Model, signal?: AbortSignal}} context */
       initialize({ model, signal }) {

@@ -3,8 +3,7 @@
  * colour, for keys, screen readers and whatever asks for elements: one stop of Tab, arrows within, a cell in words each.
  * Of large matrices the grid holds some rows about the one in focus; the canvas paints what is in sight.
  *
- * @import { Box, Cell, Theme } from "./ink.js"
- *
+ * @import { Box, Cell, Theme } from "./matrix_cell.js"
  * @typedef {{name: string, note?: string, isInside?: boolean, isOpen?: boolean, isStrong?: boolean}} Row  `isOpen`: of a
  *   group, whether its parts are below it; `note` stands behind the name
  * @typedef {{row: number, column: number} | null} Place  −1 for the names
@@ -16,8 +15,95 @@
  * @property {(row: number, column: number) => string} words  all of a cell, as it is read out
  */
 import { el, oncePerFrame, setAttributes, setText, watchSize } from "./dom.js";
-import { PRINTED, paintCell, themeOf } from "./ink.js";
-import { paintHead, paintNames } from "./matrixnames.js";
+import { PRINTED, paintCell, themeOf } from "./matrix_cell.js";
+
+/** At the left: of the lit and the chosen row whole and large. @param {Matrix} matrix @param {Theme} theme @param {Place} lit */
+export function paintNames(matrix, theme, lit) {
+  const { pen } = matrix;
+  const { names, head, height } = matrix.layout;
+  const { chosen } = matrix.content;
+  pen.fillStyle = theme.back;
+  pen.fillRect(0, head, names, matrix.size.height - head);
+  const { top, bottom } = matrix.sight;
+  const step = Math.ceil(12 / height);
+  const special = [chosen.row, lit?.row ?? -1].filter((row) => row >= top && row < bottom);
+  for (let row = top; row < bottom; row++) if (row % step === 0) paintName(matrix, theme, row, false, false);
+  for (const row of special) paintName(matrix, theme, row, true, row === chosen.row);
+}
+
+/** @param {Matrix} matrix @param {Theme} theme @param {number} row @param {boolean} isLit @param {boolean} isChosen */
+function paintName(matrix, theme, row, isLit, isChosen) {
+  const { pen } = matrix;
+  const { names, height } = matrix.layout;
+  const { name, note = "", isInside, isOpen, isStrong } = matrix.content.rows[row];
+  const middle = matrix.box(row, 0).y + height / 2;
+  const size = isLit ? 12 : Math.min(12, Math.max(10, height - 1));
+  if (isLit) {
+    pen.fillStyle = theme.raised;
+    pen.fillRect(0, middle - Math.max(height, 16) / 2, names - 2, Math.max(height, 16));
+  }
+  if (isChosen) {
+    pen.fillStyle = theme.focus;
+    pen.fillRect(0, middle - Math.max(height, 16) / 2, 3, Math.max(height, 16));
+  }
+  pen.font = `${isLit || isStrong ? "600 " : ""}${size}px ${theme.font}`;
+  pen.textAlign = "left";
+  pen.textBaseline = "middle";
+  pen.fillStyle = isLit || isStrong || height >= PRINTED.height ? theme.text : theme.quiet;
+  const start = 6 + (isInside ? 12 : 0);
+  const fold = isOpen === undefined ? "" : isOpen ? "▾ " : "▸ ";
+  pen.fillText(fitting(pen, fold + name, note, names - start - 4), start, middle + 0.5);
+}
+
+/** On top, upright where there is no room. @param {Matrix} matrix @param {Theme} theme @param {Place} lit */
+export function paintHead(matrix, theme, lit) {
+  const { pen } = matrix;
+  const { names, head, width, isTurned } = matrix.layout;
+  const { columns, chosen } = matrix.content;
+  pen.fillStyle = theme.back;
+  pen.fillRect(0, 0, matrix.size.width, head);
+  pen.save();
+  pen.beginPath();
+  pen.rect(names, 0, matrix.size.width - names, head);
+  pen.clip();
+  const { left, right } = matrix.sight;
+  for (let column = left; column < right; column++) {
+    const isLit = column === lit?.column || column === chosen.column;
+    pen.font = `${isLit ? "600 " : ""}12px ${theme.font}`;
+    pen.fillStyle = isLit ? theme.text : theme.quiet;
+    pen.textAlign = isTurned ? "left" : "center";
+    pen.textBaseline = "middle";
+    const middle = matrix.box(0, column).x + (width - 1) / 2;
+    pen.save();
+    pen.translate(middle, isTurned ? head - 6 : head / 2);
+    if (isTurned) pen.rotate(-Math.PI / 2);
+    pen.fillText(fitting(pen, columns[column], "", isTurned ? head - 10 : width - 4), 0, 0);
+    pen.restore();
+    if (column !== chosen.column) continue;
+    pen.fillStyle = theme.focus;
+    pen.fillRect(middle - width / 2, head - 3, width - 1, 3);
+  }
+  pen.restore();
+  pen.fillStyle = theme.line;
+  pen.fillRect(0, head - 1, matrix.size.width, 0.5);
+}
+
+/** A text that fits: its middle cut, as names often differ at their ends. @param {CanvasRenderingContext2D} pen @param {string} text @param {string} behind @param {number} width */
+function fitting(pen, text, behind, width) {
+  if (pen.measureText(text + behind).width <= width) return text + behind;
+  const letters = [...text];
+  const some = (/** @type {number} */ count) => {
+    const end = Math.floor(count / 2);
+    return `${letters.slice(0, count - end).join("")}…${letters.slice(letters.length - end).join("")}${behind}`;
+  };
+  let [least, most] = [0, letters.length];
+  while (least < most) {
+    const middle = (least + most + 1) >> 1;
+    if (pen.measureText(some(middle)).width <= width) least = middle;
+    else most = middle - 1;
+  }
+  return some(least);
+}
 
 // Heights of rows, by how many there are.
 const HEIGHTS = [
@@ -30,8 +116,8 @@ const COLUMN = { least: 32, most: 110 };
 const NAMES = { least: 56, most: 190, share: 0.38 };
 const HEAD = { least: 24, most: 116 };
 // Elements of the grid: more cost every style rule of the page a look.
-const MOST_CELLS = 600;
-const TIP = 270;
+const MAX_GRID_CELLS = 600;
+const TOOLTIP_PIXELS = 270;
 const EMPTY = /** @type {Content} */ ({
   rows: [],
   columns: [],
@@ -82,7 +168,7 @@ export class Matrix {
     this.scroll.addEventListener("scroll", () => this.soon(), options);
     this.scroll.addEventListener("pointermove", (event) => this.point(this.under(event)), options);
     this.scroll.addEventListener("pointerleave", () => this.point(null), options);
-    this.scroll.addEventListener("click", (event) => this.clicked(event), options);
+    this.scroll.addEventListener("click", (event) => this.handleClick(event), options);
     this.grid.addEventListener("keydown", (event) => this.key(event), options);
     this.grid.addEventListener("focusin", (event) => this.focused(event.target), options);
     this.grid.addEventListener("focusout", () => this.left(), options);
@@ -111,15 +197,14 @@ export class Matrix {
     const { rows, columns } = this.content;
     const { width: room } = this.size;
     if (!rows.length || !room) return;
-    const widest = (/** @type {string[]} */ texts) => Math.max(...texts.map((text) => this.measured(text)));
+    const widest = (/** @type {string[]} */ texts) => Math.max(...texts.map((text) => this.textWidth(text)));
     const wanted = widest(rows.map(({ name, note, isInside }) => `${name}${note ?? ""}${isInside ? "mm" : ""}`)) + 14;
     const names = Math.round(Math.min(Math.max(wanted, NAMES.least), NAMES.most, NAMES.share * room));
     const share = Math.floor((room - names) / columns.length);
     const width = Math.min(Math.max(share, COLUMN.least), COLUMN.most);
     const head = widest(columns) + 12;
     const isTurned = head > width;
-    const found = /** @type {{height: number}} */ (HEIGHTS.find(({ rows: most }) => rows.length <= most));
-    const { height } = found;
+    const { height } = /** @type {{height: number}} */ (HEIGHTS.find(({ rows: most }) => rows.length <= most));
     this.layout = {
       names,
       head: isTurned ? Math.ceil(Math.min(head, HEAD.most)) : HEAD.least,
@@ -136,14 +221,14 @@ export class Matrix {
   }
 
   /** @param {string} text */
-  measured(text) {
+  textWidth(text) {
     this.pen.font = `600 12px ${this.theme?.font ?? "sans-serif"}`;
     return this.pen.measureText(text).width;
   }
 
   /** How many rows the grid holds. */
   get held() {
-    return Math.min(this.content.rows.length, Math.max(2, Math.floor(MOST_CELLS / this.content.columns.length)));
+    return Math.min(this.content.rows.length, Math.max(2, Math.floor(MAX_GRID_CELLS / this.content.columns.length)));
   }
 
   /** Write the grid: the head, and the rows about the one in focus. */
@@ -253,7 +338,7 @@ export class Matrix {
   }
 
   /** @param {MouseEvent} event */
-  clicked(event) {
+  handleClick(event) {
     const place = this.under(event);
     if (!place) return;
     if (place.row >= 0) this.go(place.row, Math.max(0, place.column));
@@ -366,7 +451,7 @@ export class Matrix {
     setText(this.tip, lit.column < 0 ? name + note : this.content.words(lit.row, lit.column));
     const { x, y, height } = this.box(lit.row, Math.max(0, lit.column));
     const isLow = y + height + 60 > this.size.height;
-    this.tip.style.left = `${Math.max(0, Math.min(x, this.size.width - TIP))}px`;
+    this.tip.style.left = `${Math.max(0, Math.min(x, this.size.width - TOOLTIP_PIXELS))}px`;
     this.tip.style.top = isLow ? "auto" : `${y + height + 6}px`;
     this.tip.style.bottom = isLow ? `${this.root.clientHeight - y + 6}px` : "auto";
   }

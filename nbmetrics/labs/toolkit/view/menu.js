@@ -5,7 +5,7 @@
 import { el, setAttributes, setText } from "./dom.js";
 
 // How long what was told stays, in milliseconds: long enough to be read twice.
-const TOLD = 8000;
+const MESSAGE_SHOWN_MS = 8000;
 
 export class Menu {
   /** @param {string} name @param {AbortSignal} signal @param {() => void} [opening] called before it is shown */
@@ -137,7 +137,7 @@ export class Menu {
     this.told.hidden = false;
     setText(this.told, text);
     this.fit(this.told);
-    this.timer = setTimeout(() => this.hush(), TOLD);
+    this.timer = setTimeout(() => this.hush(), MESSAGE_SHOWN_MS);
   }
 
   hush() {

@@ -3,7 +3,7 @@ const SUFFIX = ["th", "st", "nd", "rd"];
 
 // Of scores in the units of a plane, what is smaller is rounding.
 const ROUNDING = 1e-9;
-const LARGE = 1e5;
+const LARGE_NUMBER = 1e5;
 
 /** A score as read: three decimals, or four significant digits when large, two when small. @param {number} value */
 export function figure(value) {
@@ -21,7 +21,7 @@ function figures(value) {
 /** A score of any size, or a dash for none. @param {number | null | undefined} value */
 export function shownNumber(value) {
   if (typeof value !== "number") return "–";
-  return Math.abs(value) >= LARGE ? briefText(value) : figure(value);
+  return Math.abs(value) >= LARGE_NUMBER ? briefText(value) : figure(value);
 }
 
 /** A number as read, with a minus sign and never −0. @param {number} value @param {number} [digits] */

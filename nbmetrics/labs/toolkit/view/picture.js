@@ -29,7 +29,7 @@ const OWN = { opacity: "1", display: "inline" };
 const PAD = 16;
 const LINE = 19;
 const LEAST_WIDTH = 480;
-const PIXELS = 3;
+const PIXEL_RATIO = 3;
 // Of a canvas: a side, and an area, in pixels.
 const [MOST_SIDE, MOST_AREA] = [16000, 6e7];
 const GUTTER = 18;
@@ -91,7 +91,7 @@ class Sheet {
   }
 
   /** @param {string} text @param {number} size @param {number} weight */
-  measured(text, size, weight) {
+  textWidth(text, size, weight) {
     this.pen.font = `${weight} ${size}px ${this.family}`;
     return this.pen.measureText(text).width;
   }
@@ -108,7 +108,7 @@ class Sheet {
     const room = this.width - 2 * PAD;
     for (const word of text ? [...text.split(" "), ""] : []) {
       const longer = line ? `${line} ${word}` : word;
-      if (word && this.measured(longer, size, weight) <= room) line = longer;
+      if (word && this.textWidth(longer, size, weight) <= room) line = longer;
       else {
         this.y += LINE;
         this.put(line, PAD, { size, weight });
@@ -136,7 +136,7 @@ class Sheet {
       const mark = markOf(entry.firstElementChild);
       if (!text || !mark || entry.getAttribute("aria-pressed") === "false") continue;
       const room = Math.max(MARK, Number(mark.getAttribute("width") ?? 0));
-      const wide = room + 6 + this.measured(text, 12, 400);
+      const wide = room + 6 + this.textWidth(text, 12, 400);
       if (x > PAD && x + wide > this.width - PAD) [x, this.y] = [PAD, this.y + LINE];
       this.nodes.push(svg("g", { transform: `translate(${x + room / 2} ${this.y - 4})` }, [mark]));
       this.put(text, x + room + 6, { size: 12 });
@@ -167,7 +167,7 @@ function columnWidths(sheet, rows) {
   const count = Math.max(...rows.map((row) => row.length));
   return Array.from(
     { length: count },
-    (_, k) => GUTTER + Math.max(...rows.map((row, r) => sheet.measured(row[k] ?? "", 13, r ? 400 : 600))),
+    (_, k) => GUTTER + Math.max(...rows.map((row, r) => sheet.textWidth(row[k] ?? "", 13, r ? 400 : 600))),
   );
 }
 
@@ -254,7 +254,7 @@ export function drawingOf(root, title, pictured) {
 /** The picture as a PNG, three pixels a point where a canvas has room. @param {HTMLElement} root of the display @param {string} title @param {Pictured | Pictured[]} pictured @returns {Promise<Blob>} */
 export async function pictureOf(root, title, pictured) {
   const { width, height, text } = sheetOf(root, title, pictured);
-  const pixels = Math.min(PIXELS, MOST_SIDE / Math.max(width, height), Math.sqrt(MOST_AREA / (width * height)));
+  const pixels = Math.min(PIXEL_RATIO, MOST_SIDE / Math.max(width, height), Math.sqrt(MOST_AREA / (width * height)));
   const image = new Image();
   const source = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
   image.src = source;

@@ -25,7 +25,7 @@ export function uniform(counter, k) {
 
 /** @type {Map<string, Float64Array>} */
 const drawn = new Map();
-const KEPT = 64;
+const MAX_DRAWS_KEPT = 64;
 
 /**
  * Standard normals and a uniform for each of `n` points: [z₁, z₂, u, z₁, z₂, u, …].
@@ -33,18 +33,18 @@ const KEPT = 64;
  */
 export function noise(seed, stream, n) {
   const key = `${seed} ${stream} ${n}`;
-  const known = drawn.get(key);
-  if (known) return known;
+  const remembered = drawn.get(key);
+  if (remembered) return remembered;
   const counter = counterOf(seed, stream);
-  const found = new Float64Array(3 * n);
+  const normals = new Float64Array(3 * n);
   for (let k = 0; k < n; k++) {
     const radius = Math.sqrt(-2 * Math.log(1 - uniform(counter, 3 * k)));
     const turn = 2 * Math.PI * uniform(counter, 3 * k + 1);
-    found[3 * k] = radius * Math.cos(turn);
-    found[3 * k + 1] = radius * Math.sin(turn);
-    found[3 * k + 2] = uniform(counter, 3 * k + 2);
+    normals[3 * k] = radius * Math.cos(turn);
+    normals[3 * k + 1] = radius * Math.sin(turn);
+    normals[3 * k + 2] = uniform(counter, 3 * k + 2);
   }
-  if (drawn.size >= KEPT) drawn.clear();
-  drawn.set(key, found);
-  return found;
+  if (drawn.size >= MAX_DRAWS_KEPT) drawn.clear();
+  drawn.set(key, normals);
+  return normals;
 }

@@ -77,11 +77,11 @@ export async function openSaved(widget) {
   const model = new SavedModel(JSON.parse(document.scripts[0].text), source);
   const [place] = document.getElementsByClassName("lab");
   const { signal } = new AbortController();
-  const made = widget();
-  const link = new Link(made, model, place);
+  const lab = widget();
+  const link = new Link(lab, model, place);
   await link.read((opened) => model.start(opened), "The page shows what was saved in it.");
-  made.initialize({ model, signal });
-  made.render({ model, el: place, signal });
+  lab.initialize({ model, signal });
+  lab.render({ model, el: place, signal });
   const follow = async () => {
     await link.read((opened) => model.open(opened), "The page shows what it showed before.");
     place.scrollIntoView(); // the link may stand below it

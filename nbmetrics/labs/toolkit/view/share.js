@@ -28,9 +28,9 @@ export async function packed(lab, scene) {
 /** The scene of a string that `lab` made, which its own checks have still to see. @param {string} text @param {string} lab @returns {Promise<any>} */
 export async function unpacked(text, lab) {
   if (text.length > LONGEST) throw new Error(`It has ${text.length} letters: no lab makes such a link.`);
-  const found = FORM.exec(text.replace(/\s/g, "")); // mail programs break long lines
-  if (!found) throw new Error(`After # a link has ${MARK}.${lab}.eNq1…: ${AGAIN}`);
-  const [, version, maker, body] = found;
+  const match = FORM.exec(text.replace(/\s/g, "")); // mail programs break long lines
+  if (!match) throw new Error(`After # a link has ${MARK}.${lab}.eNq1…: ${AGAIN}`);
+  const [, version, maker, body] = match;
   if (`nbm${version}` !== MARK) throw new Error(`It is of version ${brief(version)}, and this page reads version 1.`);
   if (maker !== lab) throw new Error(`It is of a ${brief(maker)}, and this page shows a ${lab}.`);
   const raw = read(body);

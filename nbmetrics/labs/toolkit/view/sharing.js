@@ -3,29 +3,59 @@
  *
  * A saved page makes all of it itself. In a notebook a link would lead to a server of one's own, so a line of Python is
  * copied instead; the page and the picture are Python's, and where Python does not answer the page draws the picture.
+ * Questions to Python are numbered, so that of several displays of a lab the one that asked hears the answer.
  *
- * @import { Pictured } from "./picture.js"
  * @import { Store } from "./store.js"
+ * @import { Pictured } from "./picture.js"
  */
 import { el } from "./dom.js";
 import { lockable } from "./locks.js";
 import { Menu } from "./menu.js";
 import { pictureOf } from "./picture.js";
-import { answerOf, within } from "./request.js";
 import { packed } from "./share.js";
+
+let asked = 0;
+// Pages of one lab may be in several browsers.
+const asker = Math.random().toString(36).slice(2);
+
+/**
+ * What Python answers, which may be an error in words; the scene goes along, as the answer is about it.
+ * @param {Store} store @param {string} kind "page" or "picture" @param {AbortSignal} signal
+ * @returns {Promise<Record<string, any>>} never, where Python never answers
+ */
+export function answerOf(store, kind, signal) {
+  const ticket = `${asker} ${++asked}`;
+  const { model } = store;
+  return new Promise((resolve) => {
+    const stop = () => model.off("msg:custom", hear);
+    const hear = (/** @type {any} */ message) => {
+      if (message?.ticket !== ticket) return;
+      stop();
+      resolve(message);
+    };
+    model.on("msg:custom", hear);
+    signal.addEventListener("abort", stop);
+    store.send({ kind, ticket, scene: store.scene });
+  });
+}
+
+/** `answer`, or null if it takes longer than so many milliseconds. @template T @param {Promise<T>} answer @param {number} milliseconds @returns {Promise<T | null>} */
+export function within(answer, milliseconds) {
+  return Promise.race([answer, new Promise((done) => setTimeout(done, milliseconds, null))]);
+}
 
 /**
  * @typedef {object} Shared
  * @property {(scene: any) => string} code Python that rebuilds a scene
  * @property {(text: string) => string} [opening] Python that opens a share string; its class alone by default
  * @property {() => Pictured} picture
- * @property {(menu: ShareMenu) => import("./saveview.js").SaveView} [chooser] of a lab whose views can be saved one by one
+ * @property {(menu: ShareMenu) => import("./view_export.js").SaveView} [chooser] of a lab whose views can be saved one by one
  * @property {() => boolean} [isSecret] whether Python's picture would show what the page still hides
  */
 
 // Milliseconds after which it is said what is waited for, and after which Python is busy or gone.
-const SOON = 500;
-const PATIENCE = 5000;
+const QUICK_ANSWER_MS = 500;
+const ANSWER_TIMEOUT_MS = 5000;
 
 export class ShareMenu {
   /** @param {Store} store @param {AbortSignal} signal @param {Shared} shared @param {() => string} title of pictures */
@@ -95,7 +125,8 @@ export class ShareMenu {
     if (store.saved) download(new Blob([store.model.page?.() ?? ""], { type: "text/html" }), name);
     else {
       const asked = answerOf(store, "page", this.signal);
-      if (!(await within(asked, PATIENCE))) menu.tell("Python is busy or gone: the page comes once it answers.");
+      if (!(await within(asked, ANSWER_TIMEOUT_MS)))
+        menu.tell("Python is busy or gone: the page comes once it answers.");
       const { error, page } = await asked;
       if (error) return menu.tell(`Python: ${error}`);
       download(new Blob([page], { type: "text/html" }), name);
@@ -106,10 +137,10 @@ export class ShareMenu {
   /** What Python answers, or null where it is busy or gone. */
   async pictureOfPython() {
     const asked = answerOf(this.store, "picture", this.signal);
-    const soon = await within(asked, SOON);
+    const soon = await within(asked, QUICK_ANSWER_MS);
     if (soon) return soon;
     this.menu.tell("Python draws the picture …");
-    return within(asked, PATIENCE);
+    return within(asked, ANSWER_TIMEOUT_MS);
   }
 
   async savePicture() {

@@ -1,5 +1,7 @@
 /**
- * The state that all displays of one lab share, and its line to Python.
+ * Twin: labs/toolkit/history.py · held by: tests/labs/toolkit/test_history_page.py
+ *
+ * The state that all displays of one lab share, its history for undo and redo, and its line to Python.
  *
  * An edit is painted at once from here. While a drag lasts, the scene goes to Python as numbered messages, up to 60
  * a second and at most two unanswered, the newest winning, and the synced `scene` follows about ten times a second; on
@@ -11,14 +13,46 @@
  *
  * @import { History, Model, Numbers, Scene } from "./types.js"
  */
-import { recorded, redone, sameScene, undone } from "./history.js";
+import common from "../scene.json" with { type: "json" };
 
-const IN_FLIGHT = 2;
-const COMMIT_EVERY = 100;
+/** @param {History} history @param {Scene} before @returns {History} */
+export function recordEdit(history, before) {
+  return { past: [...history.past, before].slice(-common.remembered), future: [] };
+}
+
+/** @param {History} history @param {Scene} now @returns {{history: History, scene: Scene} | null} */
+export function undoEdit({ past, future }, now) {
+  const scene = past.at(-1);
+  return scene ? { scene, history: { past: past.slice(0, -1), future: [now, ...future] } } : null;
+}
+
+/** @param {History} history @param {Scene} now @returns {{history: History, scene: Scene} | null} */
+export function redoEdit({ past, future }, now) {
+  const scene = future[0];
+  return scene ? { scene, history: { past: [...past, now], future: future.slice(1) } } : null;
+}
+
+/** Whether two scenes show the same, whatever their revision. @param {Scene} a @param {Scene} b */
+export function sameScene(a, b) {
+  return JSON.stringify({ ...a, rev: 0 }) === JSON.stringify({ ...b, rev: 0 });
+}
+
+// What is only a way to look at a scene, or what became of its question.
+const LOOKS = new Set(["rev", "preset", "view", "lesson", "question", "selected", "metric"]);
+
+/** Whether two scenes are about the same, however one looks at them. @param {Scene} a @param {Scene} b */
+export function sameContent(a, b) {
+  const content = (/** @type {Scene} */ scene) =>
+    JSON.stringify(Object.entries(scene).filter(([field]) => !LOOKS.has(field)));
+  return content(a) === content(b);
+}
+
+const MAX_QUESTIONS_IN_FLIGHT = 2;
+const COMMIT_INTERVAL_MS = 100;
 // Python only checks what this page paints: between questions the page gets most of the processor, for three times as
 // long as the last answer took, within these milliseconds.
 const ASK_EVERY = { least: 8, most: 40, rest: 3 };
-const PATIENCE = 1500;
+const ANSWER_TIMEOUT_MS = 1500;
 
 export class Store {
   /**
@@ -174,7 +208,7 @@ export class Store {
       this.telling = 0;
       setTimeout(() => {
         if (!this.before) return;
-        if (performance.now() - this.committedAt >= COMMIT_EVERY)
+        if (performance.now() - this.committedAt >= COMMIT_INTERVAL_MS)
           this.commit(); // Python answers it like a question
         else this.ask();
       });
@@ -186,7 +220,7 @@ export class Store {
     const before = this.before;
     this.before = null;
     if (!before) return this.changed();
-    if (!sameScene(before, this.scene)) this.model.set("history", recorded(this.history, before));
+    if (!sameScene(before, this.scene)) this.model.set("history", recordEdit(this.history, before));
     else if (this.model.get("scene").rev <= before.rev) this.scene = before; // Python never heard of the way there
     if (this.scene !== before) this.commit();
     this.changed();
@@ -209,12 +243,12 @@ export class Store {
 
   undo() {
     if (this.isLocked("history")) return;
-    this.travel(undone(this.history, this.scene));
+    this.travel(undoEdit(this.history, this.scene));
   }
 
   redo() {
     if (this.isLocked("history")) return;
-    this.travel(redone(this.history, this.scene));
+    this.travel(redoEdit(this.history, this.scene));
   }
 
   /** @param {{history: History, scene: Scene} | null} step */
@@ -268,7 +302,7 @@ export class Store {
   /** Send the newest scene: after the next answer where two questions are open, after a pause where one was just asked. */
   ask() {
     const { rev } = this.scene;
-    if (this.saved || rev === this.askedRev || this.asked.length >= IN_FLIGHT) return;
+    if (this.saved || rev === this.askedRev || this.asked.length >= MAX_QUESTIONS_IN_FLIGHT) return;
     const wait = this.askedAt + this.pause - performance.now();
     if (wait > 0) return this.askIn(wait);
     this.askedAt = performance.now();
@@ -293,7 +327,7 @@ export class Store {
 
   answered() {
     const { rev } = this.model.get("result");
-    const full = this.asked.length >= IN_FLIGHT;
+    const full = this.asked.length >= MAX_QUESTIONS_IN_FLIGHT;
     this.asked = this.asked.filter((open) => open > rev);
     if (full && this.before && rev < this.scene.rev) this.ask();
     this.rest(); // Python is there, however far behind
@@ -311,7 +345,7 @@ export class Store {
         this.send({ kind: "ping" }); // a commit to a kernel that is gone fails unheard, a message does not
       }
       this.changed();
-    }, PATIENCE);
+    }, ANSWER_TIMEOUT_MS);
   }
 
   rest() {

@@ -7,10 +7,10 @@
  * @import { Store } from "./store.js"
  */
 import { el, setAttributes, setText } from "./dom.js";
-import { sameContent, sameScene } from "./history.js";
 import { lockable } from "./locks.js";
 import { Menu } from "./menu.js";
 import { ShareMenu } from "./sharing.js";
+import { sameContent, sameScene } from "./store.js";
 
 /**
  * @typedef {object} Own

@@ -7,11 +7,11 @@
  */
 
 import types from "../../plane/items.json" with { type: "json" };
+import { ItemMenu } from "../../plane/view/add_menu.js";
 import { distributionOf } from "../../plane/view/distributions.js";
 import { whyItemsRefused } from "../../plane/view/edits.js";
 import { ellipseOf } from "../../plane/view/geometry.js";
-import { ItemMenu } from "../../plane/view/items.js";
-import { Panel } from "../../plane/view/panel.js";
+import { Panel } from "../../plane/view/item_list.js";
 import { PlaneStore } from "../../plane/view/store.js";
 import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
@@ -87,9 +87,9 @@ function twinsView(store, signal) {
     columns.classList.toggle("nbm-twin-published", isPublished);
     choices.paint(scene);
     setText(second, scene.construction === "printed" ? "second: by the papers’ formula" : "its twin");
-    const known = keeper.now();
-    board.paint(scene.rev, isPublished ? publishedShown(store) : pairShown(store, known));
-    if (!isPublished) stage.paintTwins(plane.scene, known.pair, known.isBehind, secondName(scene));
+    const latest = keeper.now();
+    board.paint(scene.rev, isPublished ? publishedShown(store) : pairShown(store, latest));
+    if (!isPublished) stage.paintTwins(plane.scene, latest.pair, latest.isBehind, secondName(scene));
     panel.paint(plane.scene);
     items.paint(plane.scene, !isPublished);
     toolbar.paint(scene);

@@ -97,7 +97,7 @@ export function printedPair(clients) {
   return {
     how: "printed",
     first,
-    second: shifted({ ...within, x: first.x, y: first.y }, beta, Math.sqrt(u)),
+    second: shift({ ...within, x: first.x, y: first.y }, beta, Math.sqrt(u)),
     u,
     beta,
     other: null,
@@ -108,7 +108,7 @@ export function printedPair(clients) {
 /** N(μ̂ + √u β, C), and its image on the other side. @param {Distribution} first @param {Distribution} shape @param {number} u @param {[number, number]} beta @returns {Pair} */
 function offsetPair(first, shape, u, beta) {
   const centre = { ...shape, x: first.x, y: first.y };
-  const [second, other] = [1, -1].map((side) => shifted(centre, beta, side * Math.sqrt(u)));
+  const [second, other] = [1, -1].map((side) => shift(centre, beta, side * Math.sqrt(u)));
   return { how: "offset", first, second, u, beta, other, reason: "" };
 }
 
@@ -117,13 +117,13 @@ function covariancePair(first, shape, u) {
   const trace = shape.a + shape.c;
   const step = Math.sqrt(u / trace);
   const centre = { ...shape, x: first.x, y: first.y };
-  const found =
+  const candidates =
     trace === 0 ? [] : [1 + step, 1 - step].filter((s) => s >= 0).map((s) => mapped2(centre, [s, 0, s], s * s));
   const mirror = trace === 0 ? null : mirrorOf(shape, first);
-  if (mirror) found.push(mapped2(centre, mirror.matrix, mirror.det));
-  const gaps = found.map((distribution) => fidOf(first, distribution));
+  if (mirror) candidates.push(mapped2(centre, mirror.matrix, mirror.det));
+  const gaps = candidates.map((distribution) => fidOf(first, distribution));
   const best = gaps.indexOf(Math.max(...gaps));
-  const second = best >= 0 && gaps[best] > TWIN_APART * u ? found[best] : null;
+  const second = best >= 0 && gaps[best] > TWIN_APART * u ? candidates[best] : null;
   return { how: second ? "covariance" : "search", first, second, u, beta: null, other: null, reason: "" };
 }
 
@@ -175,7 +175,7 @@ function lineOf(vectors, slack) {
 }
 
 /** @param {Distribution} distribution @param {[number, number]} beta @param {number} by @returns {Distribution} */
-function shifted(distribution, [x, y], by) {
+function shift(distribution, [x, y], by) {
   return { ...distribution, x: distribution.x + by * x, y: distribution.y + by * y };
 }
 

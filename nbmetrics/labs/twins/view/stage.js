@@ -15,9 +15,9 @@ import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 export const TWIN_MARKS = { first: "M0 -8 A8 8 0 1 1 -0.01 -8 Z", second: "M0 -6 L6 0 L0 6 L-6 0 Z" };
 export const TWIN_NAMES = { first: "First", second: "Twin" };
 // Pixels: the shortest arrow that is drawn, how wide one is, and its "√u β".
-const SHORTEST = 18;
-const ARROW_WIDE = 10;
-const OFFSET_WIDE = 30;
+const MIN_ARROW_PIXELS = 18;
+const ARROW_PIXELS = 10;
+const OFFSET_PIXELS = 30;
 
 export class TwinsStage extends Stage {
   /** @param {PlaneStore} store @param {AbortSignal} signal */
@@ -86,12 +86,12 @@ function arrowOf({ first, second, beta }, { at }) {
   if (!second || !beta) return null;
   const [[x, y], [toX, toY]] = [at(first.x, first.y), at(second.x, second.y)];
   const reach = Math.hypot(toX - x, toY - y);
-  if (!(reach > SHORTEST)) return null;
+  if (!(reach > MIN_ARROW_PIXELS)) return null;
   const [dx, dy] = [(toX - x) / reach, (toY - y) / reach];
   const label = { x: x + 0.65 * (toX - x) + 10 * Math.abs(dy) + 2, y: y + 0.65 * (toY - y) + 4 + 12 * Math.abs(dx) };
-  const along = Array.from({ length: Math.ceil(reach / ARROW_WIDE) }, (_, k) => k * ARROW_WIDE);
-  const boxes = along.map((by) => ({ x: x + by * dx, y: y + by * dy, wide: ARROW_WIDE, high: ARROW_WIDE }));
-  boxes.push({ x: label.x + OFFSET_WIDE / 2, y: label.y - 4, wide: OFFSET_WIDE, high: 14 });
+  const along = Array.from({ length: Math.ceil(reach / ARROW_PIXELS) }, (_, k) => k * ARROW_PIXELS);
+  const boxes = along.map((by) => ({ x: x + by * dx, y: y + by * dy, wide: ARROW_PIXELS, high: ARROW_PIXELS }));
+  boxes.push({ x: label.x + OFFSET_PIXELS / 2, y: label.y - 4, wide: OFFSET_PIXELS, high: 14 });
   return { x, y, dx, dy, reach, label, boxes };
 }
 
@@ -122,7 +122,7 @@ class DistributionView {
 }
 
 // Pixels of a half-axis: what is narrower than that would not be seen.
-const NARROWEST = 3;
+const MIN_WIDTH_PIXELS = 3;
 
 /** The 1σ ellipse of a distribution, or that of `sigmas`. @param {SVGEllipseElement} node @param {Distribution | null} distribution @param {ReturnType<typeof projection>} place @param {number} [sigmas] */
 function paintEllipse(node, distribution, { at, scale }, sigmas = 1) {
@@ -130,7 +130,7 @@ function paintEllipse(node, distribution, { at, scale }, sigmas = 1) {
   if (!distribution) return;
   const { width, height, angle } = ellipseOf(distribution);
   const [x, y] = at(distribution.x, distribution.y);
-  const [rx, ry] = [width, height].map((length) => Math.max(sigmas * scale * length, sigmas * NARROWEST));
-  node.classList.toggle("nbm-twin-thin", scale * Math.min(width, height) < NARROWEST);
+  const [rx, ry] = [width, height].map((length) => Math.max(sigmas * scale * length, sigmas * MIN_WIDTH_PIXELS));
+  node.classList.toggle("nbm-twin-thin", scale * Math.min(width, height) < MIN_WIDTH_PIXELS);
   setAttributes(node, { rx, ry, transform: `translate(${x} ${y}) rotate(${-angle})` });
 }

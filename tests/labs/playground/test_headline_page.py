@@ -1,0 +1,200 @@
+"""What the page says and draws of who is best: beside Python's headline, barycenter, marks; and the goals' checks."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import nbmetrics as nm
+from nbmetrics.labs.playground.figure import look_of
+from nbmetrics.labs.playground.headline import headline, with_cautions
+from tests import ROOT
+from tests.evaluation.test_scores import given_scores
+from tests.node import needs_node, node
+
+VIEW = ROOT / "nbmetrics/labs/playground/view"
+
+
+def ran(lines, *values):
+    """What a script of modules prints as JSON; `given` are the values."""
+    script = "const given = process.argv.slice(1).map((text) => JSON.parse(text));" + lines
+    return json.loads(node("--input-type=module", "-e", script, *map(json.dumps, values)))
+
+
+def said_of(avg, pooled):
+    """Python's headline of two lists of scores, by generator."""
+    scores, metric = given_scores([[value] for value in avg], pooled)
+    return headline(scores, metric.name)
+
+
+def cases(rng, count=80):
+    """Scores of one to four generators, many of them tied."""
+    for _ in range(count):
+        size = int(rng.integers(1, 5))
+        avg, pooled = rng.integers(1, 4, (2, size)).astype(float)
+        yield avg.tolist(), pooled.tolist()
+
+
+@needs_node
+def test_page_and_python_say_the_same_headline():
+    given = list(cases(np.random.default_rng(1)))
+    module = (VIEW / "headline.js").as_uri()
+    said = ran(
+        f'import {{ headlineOf }} from "{module}";'
+        "console.log(JSON.stringify(given[0].map(([avg, all]) =>"
+        ' headlineOf("Given", { avg, all }, { higher: false, isKernel: false })'
+        '.map((piece) => (typeof piece === "number" ? `g${piece}` : piece)).join(""))))',
+        given,
+    )
+    for (avg, pooled), text in zip(given, said, strict=True):
+        assert text == said_of(avg, pooled)
+    assert len({re.sub(r"g\d", "g", text) for text in said}) > 5
+
+
+@pytest.mark.parametrize(
+    ("avg", "pooled", "text"),
+    [
+        ([1, 2], [2, 1], "Average says g0. Pooled says g1."),
+        ([1, 2], [1, 2], "Both say g0."),
+        ([1, 1], [1, 1], "Both see g0 and g1 level."),
+        ([1, 1], [2, 1], "Average sees g0 and g1 level. Pooled says g1."),
+        ([1, 2, 3], [1, 3, 2], "Both say g0, and order the others differently."),
+        ([1, 1, 1], [3, 2, 1], "Average sees 3 level. Pooled says g2."),
+    ],
+)
+def test_headline_by_hand(avg, pooled, text):
+    assert said_of(avg, pooled) == text
+
+
+CAUTIONED = (
+    ["FID: few rows"],
+    ["FID gap of g0: 17, of which about 16.9 would be there if all clients were alike"],
+    ["KID: few rows"],
+    ["FIDO: another"],
+    [],
+)
+
+
+@needs_node
+def test_page_and_python_hedge_the_same_headline():
+    module = (VIEW / "headline.js").as_uri()
+    given = [[samples, cautions] for samples in (0, 20, 2000) for cautions in CAUTIONED]
+    said = ran(
+        f'import {{ withCautions }} from "{module}";'
+        'const said = given[0].map(([n, cautions]) => withCautions(["Both say g0."], "FID", n, cautions));'
+        'console.log(JSON.stringify(said.map((pieces) => pieces.join(""))));',
+        given,
+    )
+    assert said == [with_cautions("Both say g0.", "FID", samples, cautions) for samples, cautions in given]
+    assert said[0] == said[1] == "Both say g0. But see the cautions." and said[2:5] == ["Both say g0."] * 3
+    assert said[-1] == "From 2,000 points each: Both say g0."
+
+
+def test_a_winner_by_number_of_rows_alone_is_not_told_without_its_cautions():
+    """The first generator is perfect and has few rows; the second is too narrow, by FID 2.6, and has many."""
+    rng = np.random.default_rng(0)
+    clients = [rng.normal(size=(60, 64)) for _ in range(10)]
+    generators = {"perfect": rng.normal(size=(200, 64)), "narrow": 0.8 * rng.normal(size=(2000, 64))}
+    lab = nm.Playground(nm.Federation(clients), generators)
+    scores = lab.scores()
+    assert headline(scores, "fid") == "Both say narrow."
+    assert with_cautions(headline(scores, "fid"), "FID", 0, scores.cautions).endswith("But see the cautions.")
+    assert lab.result["cautions"] == scores.cautions
+    lab.close()
+
+
+def test_opening_scene_disagrees_and_goes_on_to_in_every_first_drag():
+    lab = nm.Playground()
+    assert headline(lab.scores(), "fid") == "Average says Narrow. Pooled says Wide."
+    assert headline(lab.scores(), "kid").startswith("KID agrees with itself: both say ")
+    scene = lab.scene
+    for kind in ("clients", "generators"):
+        for index, item in enumerate(scene[kind]):
+            for turn in np.linspace(0, 2 * np.pi, 8, endpoint=False):
+                moved = {**item, "x": item["x"] + np.cos(turn), "y": item["y"] + np.sin(turn)}
+                items = [moved if k == index else other for k, other in enumerate(scene[kind])]
+                after = nm.Scene.parse({**scene, kind: items})
+                scores = nm.evaluate(after.federation, after.sources, ["fid"], progress=False)
+                assert headline(scores, "fid") == "Average says Narrow. Pooled says Wide.", (item["name"], turn)
+    lab.close()
+
+
+@needs_node
+def test_page_draws_the_barycenter_of_theory():
+    rng = np.random.default_rng(2)
+    scenes = []
+    for size in (1, 2, 3, 6):
+        items = [
+            {
+                "name": f"c{i}",
+                "x": rng.normal(),
+                "y": rng.normal(),
+                "width": rng.uniform(0.2, 2),
+                "height": rng.uniform(0.2, 2),
+                "angle": rng.uniform(-90, 90),
+                "weight": rng.uniform(0.1, 3),
+            }
+            for i in range(size)
+        ]
+        scenes.append({"clients": items, "generators": [{**items[0], "name": "g"}]})
+    for scene in scenes:
+        scene["generators"][0].pop("weight")
+    distributions, best = (
+        (VIEW.parent.parent / "plane/view/distributions.js").as_uri(),
+        (VIEW / "best_generators.js").as_uri(),
+    )
+    found = ran(
+        f'import {{ distributionsOf }} from "{distributions}"; import {{ barycenterOf }} from "{best}";'
+        "console.log(JSON.stringify(given[0].map((scene) => {"
+        " const { clients, shares } = distributionsOf(scene, {}); return barycenterOf(clients, shares); })))",
+        scenes,
+    )
+    for scene, ours in zip(scenes, found, strict=True):
+        distribution = nm.theory.barycenter(nm.Scene.parse(scene).federation)
+        np.testing.assert_allclose([ours["x"], ours["y"]], distribution.mean, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose([ours["a"], ours["b"], ours["c"]], distribution.cov[[0, 0, 1], [0, 1, 1]], atol=1e-7)
+
+
+def test_the_figure_draws_the_marks_of_the_page():
+    corners = look_of(1).marker.vertices
+    np.testing.assert_allclose(corners, [[-4.8, 4.8], [4.8, 4.8], [4.8, -4.8], [-4.8, -4.8], [-4.8, 4.8]])
+    drawn = [tuple(map(tuple, look_of(g).marker.vertices)) for g in range(12)]
+    assert len(set(drawn)) == 12
+
+
+@needs_node
+def test_goals_are_reached_by_what_they_ask_for_and_by_nothing_else():
+    start = nm.Scene.preset_named("Narrow or wide").to_json()
+
+    def changed(kind, *changes):
+        return {**start, kind: [{**item, **change} for item, change in zip(start[kind], changes, strict=True)]}
+
+    together = changed("clients", {"x": -0.4}, {"x": 0.4})
+    weights = changed("clients", {"weight": 1}, {"weight": 12})
+    narrow = changed("generators", {"y": 0, "width": 2.2}, {})
+    tried = [
+        ["together", together, "reached"],
+        ["together", start, "open"],
+        ["together", narrow, "elsewhere"],
+        ["weight", weights, "reached"],
+        ["weight", together, "elsewhere"],
+        ["weight", start, "open"],
+        ["narrow", narrow, "reached"],
+        ["narrow", together, "elsewhere"],
+        ["narrow", weights, "elsewhere"],
+        ["narrow", start, "open"],
+        *(["weight", {**start, "view": {**start["view"], "metric": other}}, "open"] for other in ("cfid", "mfid")),
+    ]
+    module = (VIEW / "goals.js").as_uri()
+    scores = (VIEW.parent.parent / "plane/view/scores.js").as_uri()
+    states = ran(
+        f'import {{ agreedOn, CHECKS }} from "{module}"; import {{ numbersOf }} from "{scores}";'
+        "console.log(JSON.stringify(given[0].map(([check, scene]) => {"
+        " const { metric } = scene.view;"
+        " const best = agreedOn({ metric, numbers: numbersOf(scene, {}, [metric])[metric], higher: false });"
+        " return CHECKS[check]({ scene, start: given[1], best, isKernel: false, edits: 1 }); })))",
+        tried,
+        start,
+    )
+    assert states == [state for *_, state in tried]
