@@ -7,9 +7,9 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics import InvalidInput
-from nbmetrics.labs.monitor.best import LEVEL, errors, noise, within_chance
-from nbmetrics.labs.monitor.plain import PlainFID
-from nbmetrics.labs.monitor.recording import Recording
+from nbmetrics.labs.monitor.best_checkpoints import CONFIDENCE_LEVEL, is_best_within_chance, line_errors, noise_draws
+from nbmetrics.labs.monitor.biased_fid import BiasedFID
+from nbmetrics.labs.monitor.live_run import LiveRun
 from nbmetrics.labs.monitor.scoring import Scoring
 from nbmetrics.metrics import Sample
 from tests.slow import slow
@@ -19,7 +19,7 @@ RUNS = 150
 
 @pytest.fixture
 def monitored(opened):
-    return partial(opened, Recording, keep_all=True)
+    return partial(opened, LiveRun, keep_all=True)
 
 
 def coverage(steps, truth, rng, draws=128, noise=1.0):
@@ -28,7 +28,7 @@ def coverage(steps, truth, rng, draws=128, noise=1.0):
     kept = []
     for _ in range(RUNS):
         seen = truth + noise * root @ rng.normal(size=steps)
-        kept.append(within_chance(seen, noise * root @ rng.normal(size=(steps, draws)))[np.argmin(truth)])
+        kept.append(is_best_within_chance(seen, noise * root @ rng.normal(size=(steps, draws)))[np.argmin(truth)])
     return np.mean(kept)
 
 
@@ -36,17 +36,17 @@ def coverage(steps, truth, rng, draws=128, noise=1.0):
 def test_the_best_in_truth_is_in_the_set_about_as_often_as_the_level_says(spacing):
     rng = np.random.default_rng(int(10 * spacing))
     found = coverage(20, spacing * np.arange(20), rng)
-    slack = 3.0 * np.sqrt(LEVEL * (1 - LEVEL) / RUNS)
-    assert found >= LEVEL - slack - 0.02  # quantiles of 128 draws are themselves a little off
+    slack = 3.0 * np.sqrt(CONFIDENCE_LEVEL * (1 - CONFIDENCE_LEVEL) / RUNS)
+    assert found >= CONFIDENCE_LEVEL - slack - 0.02  # quantiles of 128 draws are themselves a little off
 
 
 def test_the_set_shrinks_to_the_best_where_noise_is_small_and_is_all_where_it_is_large():
     rng = np.random.default_rng(0)
     draws, losses = rng.normal(size=(10, 128)), np.arange(10.0)
-    assert within_chance(losses, 0.01 * draws).tolist() == [True] + [False] * 9
-    assert within_chance(losses, 100.0 * draws).all()
+    assert is_best_within_chance(losses, 0.01 * draws).tolist() == [True] + [False] * 9
+    assert is_best_within_chance(losses, 100.0 * draws).all()
     # what all steps share, such as the clients' rows, is no noise of a comparison
-    assert within_chance(losses, 0.01 * draws + 100.0 * rng.normal(size=128)).sum() == 1
+    assert is_best_within_chance(losses, 0.01 * draws + 100.0 * rng.normal(size=128)).sum() == 1
 
 
 def run_of(monitor, widths, n, rng):
@@ -92,12 +92,12 @@ def test_bands_are_kept_by_the_log_and_those_under_other_weights_are_made_again(
     clients = {name: rng.normal(size=(50, 1)) for name in "ab"}
     monitor = run_of(monitored(clients, path=tmp_path / "run"), (1.0, 2.0), 40, rng)
     monitor.close()
-    opened = Recording.open(tmp_path / "run").history
+    opened = LiveRun.open(tmp_path / "run").history
     for name, line in monitor.history.lines.items():
         np.testing.assert_array_equal(opened.lines[name].errors, line.errors)
         other = opened.with_weights([3, 1])
-        found = errors(other, other.lines[name])
-        wanted = [noise(other, other.lines[name], place, "avg").std(ddof=1) for place in range(2)]
+        found = line_errors(other, other.lines[name])
+        wanted = [noise_draws(other, other.lines[name], place, "avg").std(ddof=1) for place in range(2)]
         np.testing.assert_allclose(found[:, 0], wanted)
         assert np.isnan(other.lines[name].errors).all() and np.isnan(found[:, 2]).all()
 
@@ -105,7 +105,7 @@ def test_bands_are_kept_by_the_log_and_those_under_other_weights_are_made_again(
 def test_pulls_on_the_plain_fid_are_what_leaving_a_row_out_takes_away():
     rng = np.random.default_rng(0)
     real, made = rng.normal(size=(900, 3)) @ rng.normal(size=(3, 3)), rng.normal(1.0, 2.0, (800, 3))
-    metric = PlainFID()
+    metric = BiasedFID()
     sides = [metric.strata(metric.summarize(Sample(rows=rows)), rows) for rows in (real, made)]
     value, (of_real,), (of_made,) = metric.influence_values(*sides)[:3]
     assert value == pytest.approx(nm.fid(real, made))

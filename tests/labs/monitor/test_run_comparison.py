@@ -7,8 +7,8 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics import InvalidInput
-from nbmetrics.labs.monitor.beside import Beside
-from nbmetrics.labs.monitor.recording import Recording
+from nbmetrics.labs.monitor.live_run import LiveRun
+from nbmetrics.labs.monitor.run_comparison import RunComparison
 from tests.waiting import until
 
 RNG = np.random.default_rng(0)
@@ -19,7 +19,7 @@ CLIENTS = {name: RNG.normal(centre, 0.7, (60, 1)) for name, centre in (("north",
 def run(opened):
     """run(shifts) -> a recording of steps 0, 10, … whose rows are off by them."""
 
-    def make(shifts, clients=CLIENTS, metrics=("fid", "kid"), samples=200, scale=1.0, kind=Recording, **more):
+    def make(shifts, clients=CLIENTS, metrics=("fid", "kid"), samples=200, scale=1.0, kind=LiveRun, **more):
         made = opened(partial(kind, clients, metrics, keep_all=True, samples=samples, **more))
         for step, shift in enumerate(shifts):
             made.log(10 * step, lambda n, rng, shift=shift: rng.normal(shift, 1.3 * scale, (n, 1)))
@@ -30,7 +30,7 @@ def run(opened):
 
 
 def words(first, second):
-    return Beside.of(second, first, "").words(first.history)
+    return RunComparison.of(second, first, "").sentences(first.history)
 
 
 def test_whose_best_is_better_is_said_with_chance_over_all_steps_of_both(run):
@@ -47,7 +47,7 @@ def test_whose_best_is_better_is_said_with_chance_over_all_steps_of_both(run):
 
 
 def test_a_run_behind_more_steps_than_are_compared_is_not_worse_for_that(run, monkeypatch):
-    monkeypatch.setattr("nbmetrics.labs.monitor.beside.MOST_COMPARED", 2)
+    monkeypatch.setattr("nbmetrics.labs.monitor.run_comparison.MAX_COMPARED_STEPS", 2)
     many, one = run([0.12, 0.125, 0.13, 0.135]), run([0.04])
     assert all(said.endswith("could be chance.") for said in words(many, one).values())
     assert "more than chance" in words(many, run([2.0]))["fid"]
@@ -59,7 +59,7 @@ def test_runs_alike_in_truth_are_seldom_told_apart():
     for seed in range(30):
         rng = np.random.default_rng(seed)
         clients = {name: rng.normal(centre, 0.5, (60, 1)) for name, centre in (("a", -1.0), ("b", 1.0))}
-        sides = [Recording(clients, "fid", keep_all=True) for _ in range(2)]
+        sides = [LiveRun(clients, "fid", keep_all=True) for _ in range(2)]
         for count, side in zip((2, 8), sides, strict=True):  # more steps to choose from are no merit
             for step in range(count):
                 side.log(step, rng.normal(0.0, 2.0, (120, 1)))
@@ -80,14 +80,14 @@ def test_runs_alike_in_truth_are_seldom_told_apart():
 )
 def test_what_does_not_match_is_refused_in_words(run, other, why):
     with pytest.raises(InvalidInput, match=why):
-        Beside.of(run([0.0], **other), run([0.1]), "")
+        RunComparison.of(run([0.0], **other), run([0.1]), "")
 
 
 def test_what_no_run_is_and_the_run_itself_are_refused(run, tmp_path):
     own = run([0.0])
     for wrong in (own, 3, [1], tmp_path / "nothing", {"fid": 1}):
         with pytest.raises(InvalidInput):
-            Beside.of(wrong, own, "")
+            RunComparison.of(wrong, own, "")
 
 
 def test_scores_of_other_numbers_of_rows_and_rows_in_another_order_are_not_judged(run):
@@ -121,11 +121,11 @@ def test_a_page_has_both_runs_under_the_same_weights_and_follows_both(run, opene
 
 
 def test_what_avg_and_all_would_keep_does_not_depend_on_how_many_steps_are_compared(opened, monkeypatch):
-    made = opened(partial(Recording, CLIENTS, "fid", keep_all=True, samples=200))
+    made = opened(partial(LiveRun, CLIENTS, "fid", keep_all=True, samples=200))
     for step, width in enumerate((1.1, 1.105, 1.11, 1.115)):
         made.log(step, lambda n, rng, width=width: rng.normal(0.1, width, (n, 1)))
     assert made.wait(60)
     (said,) = made.words
     assert "could be chance" in said
-    monkeypatch.setattr("nbmetrics.labs.monitor.best.MOST_COMPARED", 1)
+    monkeypatch.setattr("nbmetrics.labs.monitor.best_checkpoints.MAX_COMPARED_STEPS", 1)
     assert made.with_weights(made.history.weights).words == [said]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs.monitor.looks import Looks
+from nbmetrics.labs.monitor.sample_previews import SamplePreviews
 
 PIXELS, LABELS = nm.datasets.digits()
 PICTURES, _ = nm.datasets.digit_images()
@@ -12,7 +12,7 @@ PICTURES, _ = nm.datasets.digit_images()
 
 def seen(clients, source, rows=None):
     federation = clients if isinstance(clients, nm.Federation) else nm.Federation(clients)
-    return Looks(federation).of(nm.Generator(source, name="g"), source if rows is None else rows)
+    return SamplePreviews(federation).take(nm.Generator(source, name="g"), source if rows is None else rows)
 
 
 def test_images_are_kept_as_they_were_given():

@@ -15,10 +15,9 @@ import numpy as np
 import pytest
 
 from nbmetrics import InvalidInput
-from nbmetrics.labs.monitor import frames, log
-from nbmetrics.labs.monitor.events import Point, Segment
-from nbmetrics.labs.monitor.history import read
-from nbmetrics.labs.monitor.pending import PENDING
+from nbmetrics.labs.monitor import run_folder
+from nbmetrics.labs.monitor.history import Point, Segment, read_history
+from nbmetrics.labs.monitor.run_folder import PENDING
 from tests import ROOT
 from tests.waiting import until
 
@@ -27,7 +26,7 @@ KILLS = 20
 WRITES = """
 import os, signal, sys
 import numpy as np
-from nbmetrics.labs.monitor.log import Writer
+from nbmetrics.labs.monitor.run_folder import Writer
 
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # who is dead is gone
 for folder in map(str.strip, sys.stdin):
@@ -45,7 +44,7 @@ for folder in map(str.strip, sys.stdin):
 
 
 def events(folder):
-    return [event for _, event in log.Reader(folder).events()]
+    return [event for _, event in run_folder.Reader(folder).events()]
 
 
 def is_gone(child):
@@ -71,13 +70,13 @@ def test_a_killed_writer_loses_nothing_that_was_written(tmp_path):
             process.stdin.write("\n")
             while (line := process.stdout.readline()) != "told\n":
                 said = int(line.split()[1])
-            reader = log.Reader(folder)
+            reader = run_folder.Reader(folder)
             found = [event for _, event in reader.events()]
             assert [event["step"] for event in found] == list(range(len(found)))
             assert said + 1 <= len(found) <= said + 2 and reader.skipped <= 1
-            arrays = [reader.array(frames.Place(*event["place"])) for event in found]
+            arrays = [reader.array(run_folder.Place(*event["place"])) for event in found]
             assert all((a == event["step"]).all() for a, event in zip(arrays, found, strict=True))
-            log.Writer(folder).append({"event": "more"})  # and another goes on
+            run_folder.Writer(folder).append({"event": "more"})  # and another goes on
             assert events(folder) == [*found, {"event": "more"}]
 
 
@@ -87,38 +86,38 @@ def test_the_quick_line_of_losses_is_the_line_of_their_event(late):
     segment = Segment.of(["a"], [1.0], [], 0)
     plain = {name: float(value) for name, value in losses.items()}
     event = Point(segment, 7, 1.5, plain, late=late).to_json({})
-    assert log.losses_line(7, 1.5, {**losses, "tensor": object()}, late) == log.line_of(event)
+    assert run_folder.encode_losses(7, 1.5, {**losses, "tensor": object()}, late) == run_folder.encode_event(event)
 
 
 def test_what_was_not_yet_written_is_read_and_the_next_writer_writes_it(tmp_path):
-    writer = log.Writer(tmp_path)
+    writer = run_folder.Writer(tmp_path)
     writer.append({"step": 0})
-    lines = [log.line_of({"step": step, "text": "x" * step}) for step in range(1, 40)]
+    lines = [run_folder.encode_event({"step": step, "text": "x" * step}) for step in range(1, 40)]
     for line in lines:
         writer.pending.add(line)
-    writer.pending.keep(lines[20:])  # the others are in the log by now
+    writer.pending.keep_only(lines[20:])  # the others are in the log by now
     assert [event["step"] for event in events(tmp_path)] == [0, *range(21, 40)]
     held = (tmp_path / PENDING).read_bytes()
     (tmp_path / PENDING).write_bytes(held[:9] + b"?" + held[10:].replace(b'"step":30', b'"step":31'))
     writer._steps = os.close(writer._steps) or -1  # as one that was killed: its lock is gone
-    reader = log.Reader(tmp_path)
+    reader = run_folder.Reader(tmp_path)
     expected = [0, *range(22, 30), *range(31, 40)]
     assert [event["step"] for _, event in reader.events()] == expected and not reader.skipped
-    again = log.Writer(tmp_path)
+    again = run_folder.Writer(tmp_path)
     again.append({"step": 99})
     assert [event["step"] for event in events(tmp_path)] == [*expected, 99]
     for _ in range(3_000):  # more than there is room for: the log has them all the same
         again.pending.add(b"x" * 100 + b"\n")
-    again.pending.keep([])
+    again.pending.keep_only([])
     again.close()
     assert not (tmp_path / PENDING).exists()
 
 
 def test_nothing_is_lost_on_a_full_disk_but_what_did_not_fit(tmp_path):
-    writer, limits = log.Writer(tmp_path), resource.getrlimit(resource.RLIMIT_FSIZE)
+    writer, limits = run_folder.Writer(tmp_path), resource.getrlimit(resource.RLIMIT_FSIZE)
     for step in range(3):
         writer.append({"step": step})
-    full = os.path.getsize(tmp_path / log.STEPS) + 7
+    full = os.path.getsize(tmp_path / run_folder.STEPS) + 7
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (full, limits[1]))
         for _ in range(2):
@@ -131,35 +130,35 @@ def test_nothing_is_lost_on_a_full_disk_but_what_did_not_fit(tmp_path):
 
 
 def test_damaged_lines_are_left_out_and_told_and_a_torn_end_is_put_aside(tmp_path):
-    writer = log.Writer(tmp_path)
+    writer = run_folder.Writer(tmp_path)
     for step in range(4):
         writer.append({"step": step})
     writer.close()
-    steps = tmp_path / log.STEPS
+    steps = tmp_path / run_folder.STEPS
     lines = steps.read_bytes().split(b"\n")
     lines[1] = lines[1].replace(b"1}", b"7}")
     deep = b"[" * 200_000
-    lines[2:2] = [b"no line", b"%08x %s" % (zlib.crc32(deep), deep), b"x" * (log.LONGEST_LINE + 5)]
+    lines[2:2] = [b"no line", b"%08x %s" % (zlib.crc32(deep), deep), b"x" * (run_folder.MAX_LINE_BYTES + 5)]
     steps.write_bytes(b"\n".join([*lines[:-1], b"0123abcd {torn"]))
-    reader = log.Reader(tmp_path)
+    reader = run_folder.Reader(tmp_path)
     assert [event["step"] for _, event in reader.events()] == [0, 2, 3]
     assert reader.skipped == 5
     words = ("line 2: has another checksum", "line 3: has no", "line 4: is nested", "line 5: is too", "line 8: is torn")
-    assert all(told.startswith(word) for told, word in zip(reader.told, words, strict=True)), reader.told
-    writer = log.Writer(tmp_path)
+    assert all(told.startswith(word) for told, word in zip(reader.messages, words, strict=True)), reader.messages
+    writer = run_folder.Writer(tmp_path)
     assert writer.torn == len(b"0123abcd {torn")
-    assert (tmp_path / log.TORN).read_bytes() == b"0123abcd {torn\n"
+    assert (tmp_path / run_folder.TORN).read_bytes() == b"0123abcd {torn\n"
     writer.append({"step": 4})
     assert [event["step"] for event in events(tmp_path)] == [0, 2, 3, 4]
 
 
 @pytest.mark.parametrize("value", [0.1, math.inf, -math.inf, math.nan, 5e-324, -1.7e308])
 def test_every_number_comes_back(tmp_path, value):
-    writer = log.Writer(tmp_path)
+    writer = run_folder.Writer(tmp_path)
     writer.append({"deep": [{"value": value}]})
     (event,) = events(tmp_path)
-    assert log.number_of(event["deep"][0]["value"]) == pytest.approx(value, abs=0, rel=0, nan_ok=True)
-    text = (tmp_path / log.STEPS).read_text("utf-8")
+    assert run_folder.decode_number(event["deep"][0]["value"]) == pytest.approx(value, abs=0, rel=0, nan_ok=True)
+    text = (tmp_path / run_folder.STEPS).read_text("utf-8")
     json.loads(text[9:], parse_constant=pytest.fail)  # as a browser reads it
 
 
@@ -167,28 +166,28 @@ def test_every_number_comes_back(tmp_path, value):
     "array", [np.zeros((0, 3)), np.arange(6.0).reshape(2, 3), np.float32([[1, np.nan]]), np.array(2.0)]
 )
 def test_arrays_come_back(array):
-    found = frames.unpacked(frames.packed(array))
+    found = run_folder.unpack_array(run_folder.pack_array(array))
     assert found.dtype == array.dtype and found.shape == array.shape and found.tobytes() == array.tobytes()
 
 
 def test_no_byte_of_a_frame_can_be_changed_unseen():
-    frame = frames.packed(np.arange(3.0))
+    frame = run_folder.pack_array(np.arange(3.0))
     for place in range(len(frame)):
         for bit in (1, 128):
             changed = bytearray(frame)
             changed[place] ^= bit
             with pytest.raises(ValueError):
-                frames.unpacked(bytes(changed))
+                run_folder.unpack_array(bytes(changed))
     for cut in range(len(frame)):
         with pytest.raises(ValueError):
-            frames.unpacked(frame[:cut])
+            run_folder.unpack_array(frame[:cut])
 
 
 def signed(kind, shape, body, dimensions=None):
     """A frame with a right checksum, whatever it says."""
     head = struct.pack("<2sH", kind, len(shape) if dimensions is None else dimensions)
     rest = head + struct.pack(f"<{len(shape)}q", *shape) + body
-    return frames.MAGIC + struct.pack("<II", len(body), zlib.crc32(rest)) + rest
+    return run_folder.FRAME_MAGIC + struct.pack("<II", len(body), zlib.crc32(rest)) + rest
 
 
 @pytest.mark.parametrize(
@@ -204,33 +203,33 @@ def signed(kind, shape, body, dimensions=None):
 )
 def test_a_hostile_frame_is_refused_before_memory_is_taken(frame):
     with pytest.raises(ValueError):
-        frames.unpacked(frame)
+        run_folder.unpack_array(frame)
 
 
 def test_places_outside_of_the_file_are_refused(tmp_path):
-    writer = log.Writer(tmp_path)
+    writer = run_folder.Writer(tmp_path)
     offset, length = writer.append_array(np.arange(3.0))
-    reader = log.Reader(tmp_path)
-    assert reader.array(frames.Place(offset, length)).tolist() == [0, 1, 2]
+    reader = run_folder.Reader(tmp_path)
+    assert reader.array(run_folder.Place(offset, length)).tolist() == [0, 1, 2]
     for place in ((offset + 1, length), (-1, length), (offset, 2**50), (2**62, 1), (offset, 0)):
         with pytest.raises(ValueError):
-            reader.array(frames.Place(*place))
+            reader.array(run_folder.Place(*place))
 
 
 def test_a_folder_has_one_writer_and_is_a_run_of_this_format(tmp_path):
-    writer = log.Writer(tmp_path / "run")
+    writer = run_folder.Writer(tmp_path / "run")
     with pytest.raises(InvalidInput, match="another process"):
-        log.Writer(tmp_path / "run")
+        run_folder.Writer(tmp_path / "run")
     writer.close()
-    log.Writer(tmp_path / "run").close()
-    for path in (tmp_path, tmp_path / "absent", 3, tmp_path / "run" / log.STEPS):
+    run_folder.Writer(tmp_path / "run").close()
+    for path in (tmp_path, tmp_path / "absent", 3, tmp_path / "run" / run_folder.STEPS):
         with pytest.raises(InvalidInput):
-            log.Reader(path)
+            run_folder.Reader(path)
     with pytest.raises(InvalidInput, match=r"no folder|written"):
-        log.Writer(tmp_path / "run" / log.STEPS / "below")
-    (tmp_path / "run" / log.META).write_text('{"version": 99}', "utf-8")
+        run_folder.Writer(tmp_path / "run" / run_folder.STEPS / "below")
+    (tmp_path / "run" / run_folder.META).write_text('{"version": 99}', "utf-8")
     with pytest.raises(InvalidInput, match="newer"):
-        log.Reader(tmp_path / "run")
+        run_folder.Reader(tmp_path / "run")
 
 
 HOSTILE = [
@@ -265,6 +264,6 @@ GOOD = {"event": "segment", "names": ["a"], "weights": [1], "metrics": []}
 def test_a_hostile_event_is_left_out_and_told(tmp_path, event):
     before = [] if event in HOSTILE else [GOOD]
     lines = [b"%08x %s\n" % (zlib.crc32(t), t) for t in (json.dumps(e).encode() for e in [*before, event])]
-    (tmp_path / log.STEPS).write_bytes(b"".join(lines))
-    history, reader = read(tmp_path)
+    (tmp_path / run_folder.STEPS).write_bytes(b"".join(lines))
+    history, reader = read_history(tmp_path)
     assert reader.skipped == 1 and history.points == () and len(history.segments) == len(before)

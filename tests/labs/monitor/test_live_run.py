@@ -12,9 +12,9 @@ import pytest
 import nbmetrics as nm
 from nbmetrics import InvalidInput
 from nbmetrics.labs.monitor import alarms as rules
-from nbmetrics.labs.monitor import log
-from nbmetrics.labs.monitor.best import best_set
-from nbmetrics.labs.monitor.recording import MonitorWarning, Recording
+from nbmetrics.labs.monitor import run_folder
+from nbmetrics.labs.monitor.best_checkpoints import best_set
+from nbmetrics.labs.monitor.live_run import LiveRun, MonitorWarning
 
 WEIGHTS = (0.7, 0.0, 0.3)
 
@@ -30,7 +30,7 @@ def rows_of(step, dim=2, n=40):
 
 @pytest.fixture
 def monitored(opened):
-    return partial(opened, Recording)
+    return partial(opened, LiveRun)
 
 
 def logged(monitor, steps, **settings):
@@ -59,7 +59,7 @@ def test_the_table_is_that_of_evaluate_under_any_weights_live_and_opened(monitor
     expected = evaluated(federation, steps, dim=dim)
     np.testing.assert_allclose(numbers(monitor.table), expected, rtol=1e-10)
     other = evaluated(federation.with_weights(WEIGHTS), steps, dim=dim)
-    for seen in (monitor, Recording.open(tmp_path)):
+    for seen in (monitor, LiveRun.open(tmp_path)):
         np.testing.assert_allclose(numbers(seen.table), expected, rtol=1e-10)
         history = seen.with_weights(dict(zip("abc", WEIGHTS, strict=True))).history
         found = numbers(history.table)
@@ -135,14 +135,14 @@ def test_a_run_that_goes_on_is_a_new_segment_that_shadows_later_steps(monitored,
         assert first.log(9, rows_of(9)) is False
     second.log(3, rows_of(30))
     logged(second, [8])
-    for monitor in (second, Recording.open(tmp_path)):
+    for monitor in (second, LiveRun.open(tmp_path)):
         assert monitor.table["step"].tolist() == [0, 1, 2, 3, 8]
         assert monitor.table["all"][3] == pytest.approx(nm.fid(np.concatenate(list(clients().values())), rows_of(30)))
         assert [point.step for point in monitor.history.shadowed] == [3, 4, 5]
     with pytest.raises(InvalidInput, match="other clients"):
-        Recording({"x": rows_of(0), "y": rows_of(1)}, path=tmp_path)
+        LiveRun({"x": rows_of(0), "y": rows_of(1)}, path=tmp_path)
     with pytest.raises(InvalidInput, match="opened to be read"):
-        Recording.open(tmp_path).log(0, rows_of(0))
+        LiveRun.open(tmp_path).log(0, rows_of(0))
 
 
 def test_a_segment_under_other_weights_takes_the_steps_before_it_along(monitored, tmp_path):
@@ -225,7 +225,7 @@ def test_a_monitor_takes_a_twentieth_of_the_time_and_says_what_it_took(monitored
 def test_the_newest_waits_and_older_ones_give_way_unless_all_are_kept(monitored):
     for keep_all, expected in ((False, [0, 5]), (True, [0, 1, 2, 3, 4, 5])):
         monitor, go, busy = monitored(clients(), "fid", keep_all=keep_all), threading.Event(), threading.Event()
-        scoring = monitor._recorder._scoring
+        scoring = monitor._scoring_thread._scoring
         score = scoring.score
 
         def slow(*given, score=score, go=go, busy=busy, **more):
@@ -248,24 +248,24 @@ def test_the_newest_waits_and_older_ones_give_way_unless_all_are_kept(monitored)
 
 def test_losses_are_kept_before_the_worker_writes_them_while_it_scores(monitored, tmp_path):
     monitor, go, busy = monitored(clients(), "fid", path=tmp_path), threading.Event(), threading.Event()
-    score = monitor._recorder._scoring.score
+    score = monitor._scoring_thread._scoring.score
 
     def slow(*given, **more):
         busy.set()
         assert go.wait(60)
         return score(*given, **more)
 
-    monitor._recorder._scoring.score = slow
+    monitor._scoring_thread._scoring.score = slow
     monitor.log(0, rows_of(0), loss=0.5)
     assert busy.wait(60)
     for step in range(1, 4):
         monitor.log(step, loss=float(step), other=math.nan)
-    killed = Recording.open(tmp_path)  # what a process that is killed now leaves
+    killed = LiveRun.open(tmp_path)  # what a process that is killed now leaves
     assert killed.losses["step"].tolist() == [0, 1, 2, 3] and killed.losses["loss"].tolist() == [0.5, 1.0, 2.0, 3.0]
     go.set()
     assert monitor.wait(60)
     monitor.close()
-    opened_again = Recording.open(tmp_path)
+    opened_again = LiveRun.open(tmp_path)
     assert opened_again.losses["step"].tolist() == [0, 1, 2, 3] and opened_again.table["step"].tolist() == [0]
     assert len(opened_again.history.logged) == 4 and not opened_again.troubles
 
@@ -274,21 +274,21 @@ def test_a_full_disk_is_told_and_nothing_is_lost(monitored, tmp_path):
     monitor = logged(monitored(clients(), "fid", path=tmp_path, keep_all=True), range(2))
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     try:
-        resource.setrlimit(resource.RLIMIT_FSIZE, ((tmp_path / log.ROWS).stat().st_size + 100, limits[1]))
+        resource.setrlimit(resource.RLIMIT_FSIZE, ((tmp_path / run_folder.ROWS).stat().st_size + 100, limits[1]))
         logged(monitor, range(2, 4))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert monitor.table["step"].tolist() == [0, 1, 2, 3] and "cannot be written" in monitor.troubles[0]
-    assert Recording.open(tmp_path).table["step"].tolist() == [0, 1]
+    assert LiveRun.open(tmp_path).table["step"].tolist() == [0, 1]
     assert monitor.best_set("fid") == logged(monitor, []).best_set("fid")
     logged(monitor, [4])
-    assert Recording.open(tmp_path).table["all"].tolist() == monitor.table["all"].tolist()
+    assert LiveRun.open(tmp_path).table["all"].tolist() == monitor.table["all"].tolist()
 
 
 def test_a_reader_holds_so_much_and_no_more(monitored, tmp_path, monkeypatch):
     logged(monitored(clients(), path=tmp_path, keep_all=True), range(5))
-    monkeypatch.setattr("nbmetrics.labs.monitor.history.MOST_HELD", 300)
-    run = Recording.open(tmp_path)
+    monkeypatch.setattr("nbmetrics.labs.monitor.history.MAX_SCORE_BYTES", 300)
+    run = LiveRun.open(tmp_path)
     assert 0 < len(run.history.points) < 5 and "more than a reader holds" in " ".join(run.troubles)
 
 
@@ -320,6 +320,6 @@ def test_arrays_of_other_shapes_are_no_reason_to_fail(monitored, name):
         holder = history.logged[0] if name == "noise fid" else history.segments[-1]
         holder.frames[name] = odd
         again = history.with_weights(WEIGHTS)
-        assert len(again.table) == 6 and rules.sounded(again, rules.DEFAULTS) is not None
+        assert len(again.table) == 6 and rules.find_alarms(again, rules.DEFAULT_RULES) is not None
         assert set(again.lines["fid"].kinds) <= {"exact", "unknown"}
         best_set(again, again.lines["kid"], "avg")

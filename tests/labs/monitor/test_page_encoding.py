@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbmetrics.labs.monitor import packed as packing
-from nbmetrics.labs.monitor.events import Point, Segment
-from nbmetrics.labs.monitor.history import History
-from nbmetrics.labs.monitor.packed import packed, thinned
+from nbmetrics.labs.monitor import page_encoding as packing
+from nbmetrics.labs.monitor.history import History, Point, Segment
+from nbmetrics.labs.monitor.page_encoding import encode_history, select_steps
 
 FID = {"name": "fid", "label": "FID", "higher_is_better": False, "best": None, "kind": "fid", "mixes": False}
 KID = {**FID, "name": "kid", "label": "KID", "kind": "kid", "mixes": True}
@@ -33,9 +32,9 @@ def numbers(text):
 
 @pytest.mark.parametrize(("most", "clients", "is_whole"), [(2**30, 3, True), (40_000, 3, False), (40_000, 90, False)])
 def test_a_message_is_bounded_whatever_the_run_and_says_what_it_leaves_out(monkeypatch, most, clients, is_whole):
-    monkeypatch.setattr(packing, "MOST_BYTES", most)
+    monkeypatch.setattr(packing, "MAX_MESSAGE_BYTES", most)
     history, kept = run(500, clients), [123, 321]
-    found = packed(history, kept=kept)
+    found = encode_history(history, kept=kept)
     assert is_whole or len(json.dumps(found)) < most * 4 / 3 + 1_000
     lines = [found["lines"][name] for name in ("fid", "kid")]
     for line, of_run in zip(lines, history.lines.values(), strict=True):
@@ -56,7 +55,7 @@ curves = st.lists(st.floats(width=32), min_size=3, max_size=200).map(np.array)
 @given(curves, st.floats(0.01, 1.0))
 def test_what_stands_out_is_kept(curve, share):
     steps = np.arange(len(curve))
-    places = thinned(steps, (curve,), share)
+    places = select_steps(steps, (curve,), share)
     assert set(places) <= set(steps) and {0, len(curve) - 1} <= set(places)
     assert len(places) <= max(2, share * len(curve) + 1) or share == 1.0
     finite = curve[np.isfinite(curve)]

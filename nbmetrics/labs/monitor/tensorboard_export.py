@@ -10,18 +10,18 @@ from typing import Any
 from ...errors import InvalidInput, shown
 from .alarms import Alarm
 from .history import History
-from .log import folder_of
+from .run_folder import resolve_folder
 
 # Clients whose own scores are written; of more there is avg and all.
-MOST_CLIENTS = 100
+MAX_CLIENTS_WRITTEN = 100
 
 
 def to_tensorboard(history: History, alarms: list[Alarm], folder: Any) -> Path:
-    """See `nm.Monitor.to_tensorboard`."""
+    """Write a run for TensorBoard, and return the folder; see `nm.Monitor.to_tensorboard`."""
     if find_spec("tensorboard") is None:
         seen = "needs tensorboard, which is not installed"
         raise InvalidInput("to_tensorboard", seen, "Run: pip install tensorboard")
-    path = folder_of(folder)
+    path = resolve_folder(folder)
     if path.exists() and any(path.iterdir()):
         raise InvalidInput("folder", f"{shown(str(path))} is not empty", "Give a new folder, one for each run")
     from tensorboard.summary import Writer
@@ -44,14 +44,14 @@ def to_tensorboard(history: History, alarms: list[Alarm], folder: Any) -> Path:
 
 
 def _scalars(history: History) -> Any:
-    """(tag, step, value) of scores, of losses, and of each client."""
+    """Yield (tag, step, value) of scores, of each client's scores, and of losses."""
     for name, line in history.lines.items():
         steps = line.steps.tolist()
         for part in ("avg", "all", "gap"):
             yield from ((f"{name}/{part}", *at) for at in zip(steps, getattr(line, part).tolist(), strict=True))
-        for client, scores in zip(history.names[:MOST_CLIENTS], line.clients.T.tolist(), strict=False):
+        for client, scores in zip(history.names[:MAX_CLIENTS_WRITTEN], line.clients.T.tolist(), strict=False):
             yield from ((f"{name} of clients/{client}", *at) for at in zip(steps, scores, strict=True))
     losses = history.losses
     for name in losses.columns[1:]:
-        told = zip(losses["step"].tolist(), losses[name].tolist(), strict=True)
-        yield from ((f"losses/{name}", step, value) for step, value in told if not math.isnan(value))
+        series = zip(losses["step"].tolist(), losses[name].tolist(), strict=True)
+        yield from ((f"losses/{name}", step, value) for step, value in series if not math.isnan(value))
