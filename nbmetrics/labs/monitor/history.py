@@ -314,7 +314,7 @@ class History:
         return tuple(by_step[step] for step in sorted(by_step))
 
     @cached_property
-    def shadowed(self) -> tuple[Point, ...]:
+    def shadowed_points(self) -> tuple[Point, ...]:
         """The points that a later segment took the place of."""
         steps = {point.step: point.segment.number for point in self.points}
         return tuple(p for p in self.logged if steps.get(p.step) != p.segment.number)

@@ -138,7 +138,7 @@ def test_a_run_that_goes_on_is_a_new_segment_that_shadows_later_steps(monitored,
     for monitor in (second, LiveRun.open(tmp_path)):
         assert monitor.table["step"].tolist() == [0, 1, 2, 3, 8]
         assert monitor.table["all"][3] == pytest.approx(nm.fid(np.concatenate(list(clients().values())), rows_of(30)))
-        assert [point.step for point in monitor.history.shadowed] == [3, 4, 5]
+        assert [point.step for point in monitor.history.shadowed_points] == [3, 4, 5]
     with pytest.raises(InvalidInput, match="other clients"):
         LiveRun({"x": rows_of(0), "y": rows_of(1)}, path=tmp_path)
     with pytest.raises(InvalidInput, match="opened to be read"):

@@ -1,23 +1,23 @@
 /**
- * Clients × steps of one metric: how far each client is from its own best so far, the worst step of each column of pixels;
- * what is no number is hatched. A press looks at that step and chooses that client.
+ * The heatmap of clients × steps of one metric: how far each client is from its own best so far, the worst step of each
+ * column of pixels; what is no number is hatched. A press looks at that step and chooses that client.
  *
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Colour, Theme } from "../../toolkit/view/ink.js"
  * @import { Scrubber } from "./scrubber.js"
- * @import { Line, Numbers, Run, Scene } from "./types.js"
+ * @import { Line, MetricFacts, Numbers, Run, Scene } from "./types.js"
  */
 import { el, setAttributes, setText, watchSize } from "../../toolkit/view/dom.js";
 import { colourAt } from "../../toolkit/view/ink.js";
 import { shortened } from "../../toolkit/view/names.js";
-import { nearest } from "./history.js";
-import { columnsOf, farthest, regretsOf } from "./regrets.js";
-import { stepScale } from "./scale.js";
-import { scoreText, stepText } from "./words.js";
+import { scoreText, stepText } from "./formatting.js";
+import { nearest } from "./page_decoding.js";
+import { lossOf } from "./reweighting.js";
+import { stepScale } from "./step_plot.js";
 
-const [LEFT, RIGHT, ROW, TALLEST] = [84, 14, 18, 320];
+const [LEFT, RIGHT, ROW_HEIGHT, MAX_HEIGHT] = [84, 14, 18, 320];
 
-export class Strip {
+export class ClientHeatmap {
   /** @param {Store} store @param {AbortSignal} signal @param {Scrubber} scrubber */
   constructor(store, signal, scrubber) {
     this.store = store;
@@ -73,8 +73,8 @@ export class Strip {
   draw(steps, { stored, facts }, clients, chosen, theme) {
     const scale = stepScale(steps, [LEFT, Math.max(LEFT + 10, this.width - RIGHT)]);
     [this.atX, this.slope, this.first] = [scale.at, scale.slope, steps[0] - (steps.length > 1 ? 0 : 1)];
-    this.regrets = regretsOf(stored.clients, clients.length, facts);
-    const height = Math.min(TALLEST, clients.length * ROW);
+    this.regrets = clientRegrets(stored.clients, clients.length, facts);
+    const height = Math.min(MAX_HEIGHT, clients.length * ROW_HEIGHT);
     const ratio = window.devicePixelRatio || 1;
     [this.canvas.width, this.canvas.height] = [Math.round(this.width * ratio), Math.round(height * ratio)];
     this.canvas.style.height = `${height}px`;
@@ -88,7 +88,7 @@ export class Strip {
   drawCells(pen, steps, count, height, theme) {
     const from = Math.floor(this.atX(steps[0]) - 4);
     const wide = Math.ceil(this.atX(steps[steps.length - 1]) + 4) - from;
-    const columns = columnsOf(steps, wide, (x) => this.first + (x + from - LEFT) / this.slope);
+    const columns = stepColumns(steps, wide, (x) => this.first + (x + from - LEFT) / this.slope);
     const rows = Math.min(count, Math.max(1, Math.floor(height)));
     const image = new ImageData(wide, rows);
     const hatched = drawLevels(image, columns, this.regrets, count, theme);
@@ -121,15 +121,15 @@ export class Strip {
     setText(this.note, `Faint: at its best so far. Strongest: ${scale} that, or worse. Hatched: no number.`);
     if (step === null) return;
     const place = nearest(stored.steps, step);
-    const worst = farthest(this.regrets.values, clients.length, place);
+    const worst = farthestClient(this.regrets.values, clients.length, place);
     const far = worst < 0 ? 0 : this.regrets.values[place * clients.length + worst];
     const much = isRatio ? `${timesText(far)} times` : `${scoreText(far)} beyond`;
-    const said =
+    const state =
       worst < 0 || far <= 0
         ? "every client is at its best so far"
         : `farthest from its best so far is ${clients[worst]}, ${much} that`;
     setAttributes(this.canvas, {
-      "aria-label": `${facts.label} of ${clients.length} clients; at step ${stepText(stored.steps[place])} ${said}`,
+      "aria-label": `${facts.label} of ${clients.length} clients; at step ${stepText(stored.steps[place])} ${state}`,
     });
   }
 }
@@ -188,4 +188,44 @@ function hatch(pen, x, y, width, height) {
   }
   pen.stroke();
   pen.restore();
+}
+
+// What the strongest colour stands for, at least, as a ratio; and the share of all cells that are fainter.
+const [MIN_CAP_RATIO, MAX_COLOUR_QUANTILE] = [1.5, 0.95];
+
+/**
+ * As logarithms of ratios where all scores are above 0, else as differences.
+ * @param {Float32Array} clients scores of all clients, step after step @param {number} count @param {MetricFacts} facts
+ */
+export function clientRegrets(clients, count, facts) {
+  const isRatio = facts.best === null && !facts.higher && clients.every((score) => !(score <= 0));
+  const values = new Float32Array(clients.length);
+  const least = new Float64Array(count).fill(Infinity);
+  for (let at = 0; at < clients.length; at++) {
+    const i = at % count;
+    const loss = isRatio ? Math.log(clients[at]) : lossOf(clients[at], facts);
+    if (loss < least[i]) least[i] = loss;
+    values[at] = Number.isNaN(loss) ? NaN : Number.isFinite(loss) ? loss - least[i] : loss;
+  }
+  const positive = values.filter((value) => Number.isFinite(value) && value > 0).sort();
+  const cap = positive.length ? positive[Math.floor(MAX_COLOUR_QUANTILE * (positive.length - 1))] : 0;
+  return { values, cap: isRatio ? Math.max(cap, Math.log(MIN_CAP_RATIO)) : cap || 1, isRatio };
+}
+
+/** From which to which place of the steps each column of pixels shows. @param {Float64Array} steps @param {number} wide @param {(x: number) => number} stepAt @returns {[number, number][]} */
+export function stepColumns(steps, wide, stepAt) {
+  return Array.from({ length: wide }, (_, x) => {
+    const from = nearest(steps, stepAt(x));
+    return [from, Math.max(from, nearest(steps, stepAt(x + 1)) - 1)];
+  });
+}
+
+/** The client that is farthest from its best at a place of the steps, −1 where none has a number. @param {Float32Array} values @param {number} count @param {number} place */
+export function farthestClient(values, count, place) {
+  let worst = -1;
+  for (let i = 0; i < count; i++) {
+    const value = values[place * count + i];
+    if (!Number.isNaN(value) && (worst < 0 || value > values[place * count + worst])) worst = i;
+  }
+  return worst;
 }

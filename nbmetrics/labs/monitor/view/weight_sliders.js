@@ -7,12 +7,12 @@
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { shareText } from "../../toolkit/view/numbers.js";
 import { slides } from "../../toolkit/view/slider.js";
-import { withShare } from "./numbers.js";
+import { withShare } from "./reweighting.js";
 
 // Clients that have a slider, those of the largest weights.
 const MOST = 60;
 
-export class Weights {
+export class WeightSliders {
   /** @param {Store} store @param {AbortSignal} signal */
   constructor(store, signal) {
     const { clients, weights } = /** @type {Run} */ (store.model.get("run"));

@@ -1,5 +1,5 @@
 /**
- * The run as Python wrote it, unpacked once: what is past, and what came since. No DOM.
+ * Decodes the run that Python encoded (page_encoding.py), once: what is past, and what came since. No DOM.
  *
  * @import { Model } from "../../toolkit/view/types.js"
  * @import { Packed, PackedLine, Series, Stored } from "./types.js"
@@ -23,29 +23,29 @@ export function bytesOf(text) {
   return bytes;
 }
 
-/** @typedef {{lines: Map<string, Stored>, losses: Map<string, Series>, leftOut: number}} Unpacked */
+/** @typedef {{lines: Map<string, Stored>, losses: Map<string, Series>, leftOut: number}} DecodedPart */
 
-/** @type {WeakMap<Packed, Unpacked>} */
-const unpacked = new WeakMap();
+/** @type {WeakMap<Packed, DecodedPart>} */
+const decodedParts = new WeakMap();
 
-/** @param {Packed} packed @returns {Unpacked} */
-function partOf(packed) {
-  let found = unpacked.get(packed);
-  if (!found) {
-    const lines = Object.entries(packed.lines ?? {}).map(([name, line]) => [name, storedOf(name, line)]);
+/** @param {Packed} packed @returns {DecodedPart} */
+function decodePart(packed) {
+  let part = decodedParts.get(packed);
+  if (!part) {
+    const lines = Object.entries(packed.lines ?? {}).map(([name, line]) => [name, decodeLine(name, line)]);
     const losses = Object.entries(packed.losses ?? {}).map(([name, { steps, values }]) => [
       name,
       { name, steps: doubles(steps), values: doubles(values) },
     ]);
     const leftOut = packed.left_out ?? 0;
-    found = { lines: new Map(/** @type {any} */ (lines)), losses: new Map(/** @type {any} */ (losses)), leftOut };
-    unpacked.set(packed, found);
+    part = { lines: new Map(/** @type {any} */ (lines)), losses: new Map(/** @type {any} */ (losses)), leftOut };
+    decodedParts.set(packed, part);
   }
-  return found;
+  return part;
 }
 
 /** @param {string} name @param {PackedLine} line @returns {Stored} */
-function storedOf(name, { metric, label, steps, clients, avg, all, gap, errors }) {
+function decodeLine(name, { metric, label, steps, clients, avg, all, gap, errors }) {
   const scores = { avg: doubles(avg), all: doubles(all), gap: doubles(gap), errors: singles(errors) };
   return { name, metric, label, steps: doubles(steps), clients: singles(clients), ...scores };
 }
@@ -53,37 +53,40 @@ function storedOf(name, { metric, label, steps, clients, avg, all, gap, errors }
 /** @type {Packed} */
 const NOTHING = {};
 
-/** @typedef {{lines: Stored[], losses: Series[], steps: Float64Array, leftOut: number}} Joined */
+/** @typedef {{lines: Stored[], losses: Series[], steps: Float64Array, leftOut: number}} DecodedRun */
 
-/** @type {WeakMap<Packed, {recent: Packed, found: Joined}>} */
-const known = new WeakMap();
+/** @type {WeakMap<Packed, {recent: Packed, run: DecodedRun}>} */
+const decodedRuns = new WeakMap();
 
-/** All that is known of the run, the same as long as nothing came. @param {Packed} past @param {Packed} recent of this past, or passed over @returns {Joined} */
-export function joined(past, recent) {
+/** The run with what came since, the same object as long as nothing came. @param {Packed} past @param {Packed} recent of this past, or passed over @returns {DecodedRun} */
+export function decodeRun(past, recent) {
   const later = recent.of === past.id ? recent : NOTHING;
-  if (known.get(past)?.recent !== later) known.set(past, { recent: later, found: joinedAnew(past, later) });
-  return /** @type {any} */ (known.get(past)).found;
+  if (decodedRuns.get(past)?.recent !== later) decodedRuns.set(past, { recent: later, run: joinParts(past, later) });
+  return /** @type {any} */ (decodedRuns.get(past)).run;
 }
 
-/** @param {Packed} past @param {Packed} recent @returns {Joined} */
-function joinedAnew(past, recent) {
-  const [a, b] = [partOf(past), partOf(recent)];
-  const lines = namesOf(a.lines, b.lines).map((name) => withLater(a.lines.get(name), b.lines.get(name)));
-  const losses = namesOf(a.losses, b.losses).map((name) => withLater(a.losses.get(name), b.losses.get(name)));
+/** @param {Packed} past @param {Packed} recent @returns {DecodedRun} */
+function joinParts(past, recent) {
+  const [a, b] = [decodePart(past), decodePart(recent)];
+  const lines = allNames(a.lines, b.lines).map((name) => appendLater(a.lines.get(name), b.lines.get(name)));
+  const losses = allNames(a.losses, b.losses).map((name) => appendLater(a.losses.get(name), b.losses.get(name)));
   const steps = unionOf([...lines, ...losses].map((part) => part.steps));
   return { lines, losses, steps, leftOut: a.leftOut };
 }
 
 /** @param {Map<string, any>} first @param {Map<string, any>} second */
-function namesOf(first, second) {
+function allNames(first, second) {
   return [...new Set([...first.keys(), ...second.keys()])];
 }
 
 /** A line or series with what came later. @param {any} first @param {any} second @returns {any} */
-function withLater(first, second) {
+function appendLater(first, second) {
   if (!first || !second) return first ?? second;
   if (!second.steps.length) return first;
-  const both = Object.entries(first).map(([key, part]) => [key, isNumbers(part) ? appended(part, second[key]) : part]);
+  const both = Object.entries(first).map(([key, part]) => [
+    key,
+    isNumbers(part) ? concatenate(part, second[key]) : part,
+  ]);
   return Object.fromEntries(both);
 }
 
@@ -93,7 +96,7 @@ function isNumbers(part) {
 }
 
 /** @param {Float64Array | Float32Array} first @param {Float64Array | Float32Array} second */
-function appended(first, second) {
+function concatenate(first, second) {
   const Kind = /** @type {any} */ (first.constructor);
   const whole = new Kind(first.length + second.length);
   whole.set(first);
@@ -104,8 +107,8 @@ function appended(first, second) {
 /** Steps of all series, each once, in their order. @param {Float64Array[]} parts */
 export function unionOf(parts) {
   const longest = parts.reduce((a, b) => (b.length > a.length ? b : a), new Float64Array());
-  const known = new Set(longest);
-  const more = parts.flatMap((part) => (part === longest ? [] : [...part].filter((step) => !known.has(step))));
+  const inLongest = new Set(longest);
+  const more = parts.flatMap((part) => (part === longest ? [] : [...part].filter((step) => !inLongest.has(step))));
   return more.length ? Float64Array.from(new Set([...longest, ...more])).sort() : longest;
 }
 

@@ -3,15 +3,15 @@
  * the chosen client's own scores as a thin line.
  *
  * @import { Store } from "../../toolkit/view/store.js"
- * @import { Drawn } from "./plot.js"
- * @import { Band } from "./scale.js"
+ * @import { Curve } from "./step_plot.js"
+ * @import { Band } from "./step_plot.js"
  * @import { Scrubber } from "./scrubber.js"
  * @import { Line, Numbers, Run, Scene } from "./types.js"
  */
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
-import { nearest } from "./history.js";
-import { StepPlot } from "./plot.js";
-import { scoreText, stepText } from "./words.js";
+import { scoreText, stepText } from "./formatting.js";
+import { nearest } from "./page_decoding.js";
+import { StepPlot } from "./step_plot.js";
 
 // Standard errors on either side of a score that 95 % of its noise lies within.
 const REACH = 1.96;
@@ -20,8 +20,8 @@ export class MetricFigure {
   /** @param {Store} store @param {AbortSignal} signal @param {Scrubber} scrubber */
   constructor(store, signal, scrubber) {
     this.store = store;
-    /** @type {{keys: any[], scores: Drawn[], gaps: Drawn[]}} */
-    this.drawn = { keys: [], scores: [], gaps: [] };
+    /** @type {{keys: any[], scores: Curve[], gaps: Curve[]}} */
+    this.curves = { keys: [], scores: [], gaps: [] };
     this.title = el("div");
     this.second = el("div", { class: "nbm-step-second nbm-step-other" });
     const head = el("div", { class: "nbm-step-title", "aria-hidden": "true" }, [this.title, this.second]);
@@ -33,27 +33,27 @@ export class MetricFigure {
   }
 
   /** @param {Scene} scene @param {Numbers} numbers @param {Line} line */
-  paint({ client }, { judged, alarms, step, steps, other }, line) {
+  paint({ client }, { judgement, alarms, step, steps, other }, line) {
     const { stored, facts } = line;
     const run = /** @type {Run} */ (this.store.model.get("run"));
     const who = run.clients.indexOf(client);
     const beside = other?.lines.find(({ stored: { name } }) => name === stored.name);
-    const keys = [line, steps, beside, client, alarms, judged];
-    if (keys.some((key, i) => key !== this.drawn.keys[i])) {
+    const keys = [line, steps, beside, client, alarms, judgement];
+    if (keys.some((key, i) => key !== this.curves.keys[i])) {
       const own = who < 0 ? [] : [column(stored.clients, who, run.clients.length)];
       const bands = bandsOf(line);
       const scores = [
         ...(beside ? curvesOf(beside, "nbm-step-other") : []),
         ...own.map((values) => ({ name: client, style: "nbm-step-one", steps: stored.steps, values })),
-        ...curvesOf(line, "", bands, judged?.[stored.name]?.sets),
+        ...curvesOf(line, "", bands, judgement?.[stored.name]?.sets),
       ];
       const gaps = [...(beside ? gapOf(beside, "nbm-step-other") : []), ...gapOf(line, "", bands[2])];
       const rounding = line.gap === stored.gap ? 1e-9 : 1e-6; // under other weights, that of single precision
-      this.drawn = { keys, scores, gaps: facts.kind === "kid" ? gaps.map((one) => steadied(one, rounding)) : gaps };
+      this.curves = { keys, scores, gaps: facts.kind === "kid" ? gaps.map((one) => steadyCurve(one, rounding)) : gaps };
     }
-    const told = alarms.map((alarm) => alarm.step);
-    this.scores.paint(steps, this.drawn.scores, told, step, keys);
-    this.gap.paint(steps, this.drawn.gaps, told, step, keys, "gap, avg − all");
+    const alarmSteps = alarms.map((alarm) => alarm.step);
+    this.scores.paint(steps, this.curves.scores, alarmSteps, step, keys);
+    this.gap.paint(steps, this.curves.gaps, alarmSteps, step, keys, "gap, avg − all");
     this.paintWords(line, beside, step, who < 0 ? "" : client);
   }
 
@@ -69,7 +69,7 @@ export class MetricFigure {
       this.title,
       place < 0 ? stored.label : `${stored.label}${nearby(line, step)}: ${scoresText(line, place)}${more}`,
     );
-    setText(this.second, beside && step !== null ? besideText(beside, step) : "");
+    setText(this.second, beside && step !== null ? otherRunText(beside, step) : "");
     this.second.hidden = !this.second.textContent;
     const last = steps.length - 1;
     const shown = place >= 0 && place !== last ? `; at step ${stepText(steps[place])}: ${scoresText(line, place)}` : "";
@@ -95,17 +95,17 @@ export class MetricFigure {
 }
 
 /** @type {WeakMap<Float64Array, {errors: Float32Array, band: Band | null}>} */
-const kept = new WeakMap();
+const bandCache = new WeakMap();
 
 /** Of avg, all and gap: what 95 % of the noise lies within, null where none is known; the same as long as they are. @param {Line} line @returns {(Band | null)[]} */
 function bandsOf({ avg, all, gap, errors, facts }) {
   const floor = facts.kind === "fid" ? 0 : -Infinity; // below it there are no scores
   return [avg, all, gap].map((values, c) => {
     if (!values || !errors) return null;
-    const known = kept.get(values);
-    if (known?.errors === errors) return known.band;
+    const cached = bandCache.get(values);
+    if (cached?.errors === errors) return cached.band;
     const band = bandAround(values, errors, c, c < 2 ? floor : -Infinity);
-    kept.set(values, { errors, band });
+    bandCache.set(values, { errors, band });
     return band;
   });
 }
@@ -123,7 +123,7 @@ function bandAround(values, errors, c, floor) {
   return isKnown ? { low, high } : null;
 }
 
-/** avg and all of a run. @param {Line} line @param {string} style @param {(Band | null)[]} bands @param {{avg: number[], all: number[]} | null} [sets] @returns {Drawn[]} */
+/** avg and all of a run. @param {Line} line @param {string} style @param {(Band | null)[]} bands @param {{avg: number[], all: number[]} | null} [sets] @returns {Curve[]} */
 function curvesOf({ stored: { steps }, avg, all, best }, style, bands = [], sets) {
   const of = (/** @type {"avg" | "all"} */ part, /** @type {Float64Array} */ values, band = bands[0]) => ({
     name: part,
@@ -137,7 +137,7 @@ function curvesOf({ stored: { steps }, avg, all, best }, style, bands = [], sets
   return [of("avg", avg), ...(all ? [of("all", all, bands[1])] : [])];
 }
 
-/** @param {Line} line @param {string} style @param {Band | null} [band] @returns {Drawn[]} */
+/** @param {Line} line @param {string} style @param {Band | null} [band] @returns {Curve[]} */
 function gapOf({ stored: { steps }, gap }, style, band) {
   return gap ? [{ name: "gap", style: `nbm-step-gap ${style}`, steps, values: gap, band }] : [];
 }
@@ -150,12 +150,12 @@ function scoresText({ avg, all, gap }, place) {
 
 /** Where it has no score at a step, the nearest that has one. @param {Line} line @param {number | null} step */
 function nearby({ stored: { steps } }, step) {
-  const found = step === null ? step : steps[nearest(steps, step)];
-  return found === null || found === step ? "" : ` at step ${stepText(found)}`;
+  const nearestStep = step === null ? step : steps[nearest(steps, step)];
+  return nearestStep === null || nearestStep === step ? "" : ` at step ${stepText(nearestStep)}`;
 }
 
 /** @param {Line} beside @param {number} step */
-function besideText(beside, step) {
+function otherRunText(beside, step) {
   return `Other run${nearby(beside, step)}: ${scoresText(beside, nearest(beside.stored.steps, step))}`;
 }
 
@@ -169,13 +169,13 @@ function some(step) {
   return step === null ? [] : [step];
 }
 
-/** What is constant by theorem is drawn as that: its rounding is no picture. @param {Drawn} drawn @param {number} rounding @returns {Drawn} */
-function steadied(drawn, rounding) {
-  const { values } = drawn;
+/** What is constant by theorem is drawn as that: its rounding is no picture. @param {Curve} curve @param {number} rounding @returns {Curve} */
+function steadyCurve(curve, rounding) {
+  const { values } = curve;
   const first = values.find(Number.isFinite) ?? 0;
-  if (values.every((value) => value === first)) return drawn;
+  if (values.every((value) => value === first)) return curve;
   const isStill = values.every(
     (value) => !Number.isFinite(value) || Math.abs(value - first) <= rounding * Math.max(1, Math.abs(first)),
   );
-  return isStill ? { ...drawn, values: values.map((value) => (Number.isFinite(value) ? first : value)) } : drawn;
+  return isStill ? { ...curve, values: values.map((value) => (Number.isFinite(value) ? first : value)) } : curve;
 }

@@ -7,14 +7,14 @@
  */
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { colourOf } from "../../toolkit/view/ink.js";
-import { bytesOf, nearest, singles } from "./history.js";
-import { stepText } from "./words.js";
+import { stepText } from "./formatting.js";
+import { bytesOf, nearest, singles } from "./page_decoding.js";
 
 const [SIDE, COLUMNS] = [220, 4];
 
-/** @typedef {{side: number, low: number, high: number, steps: number[], rows: string[]}} Kept */
+/** @typedef {{side: number, low: number, high: number, steps: number[], rows: string[]}} Previews */
 
-export class Samples {
+export class SamplePreviews {
   /** @param {Store} store */
   constructor(store) {
     this.store = store;
@@ -26,27 +26,27 @@ export class Samples {
 
   /** @param {Theme} theme @param {Numbers} numbers */
   paint(theme, { step }) {
-    const kept = /** @type {Kept} */ (this.store.model.get("samples"));
-    this.root.hidden = !kept?.steps?.length || step === null;
+    const previews = /** @type {Previews} */ (this.store.model.get("samples"));
+    this.root.hidden = !previews?.steps?.length || step === null;
     if (this.root.hidden || step === null) return;
-    const place = nearest(Float64Array.from(kept.steps), step);
-    const key = `${kept.steps[place]} ${kept.low} ${kept.high} ${theme.back} ${theme.text}`;
+    const place = nearest(Float64Array.from(previews.steps), step);
+    const key = `${previews.steps[place]} ${previews.low} ${previews.high} ${theme.back} ${theme.text}`;
     if (key === this.shown) return;
     this.shown = key;
-    const said = `Samples at step ${stepText(kept.steps[place])}`;
-    setText(this.words, said);
-    setAttributes(this.canvas, { "aria-label": `${said}: ${kept.side ? "pictures" : "points of a plane"}` });
+    const title = `Samples at step ${stepText(previews.steps[place])}`;
+    setText(this.words, title);
+    setAttributes(this.canvas, { "aria-label": `${title}: ${previews.side ? "pictures" : "points of a plane"}` });
     const pen = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
-    const greys = kept.side ? bytesOf(kept.rows[place]) : null;
-    const rows = greys ? Math.max(1, Math.ceil(greys.length / kept.side ** 2 / COLUMNS)) : COLUMNS;
+    const greys = previews.side ? bytesOf(previews.rows[place]) : null;
+    const rows = greys ? Math.max(1, Math.ceil(greys.length / previews.side ** 2 / COLUMNS)) : COLUMNS;
     this.canvas.height = (2 * SIDE * rows) / COLUMNS; // which wipes it, too
     pen.setTransform(2, 0, 0, 2, 0, 0);
-    if (greys) drawPictures(pen, greys, kept.side);
-    else drawPoints(pen, singles(kept.rows[place]), kept, theme.quiet, colourOf(theme.text).join(" "));
+    if (greys) drawPictures(pen, greys, previews.side);
+    else drawPoints(pen, singles(previews.rows[place]), previews, theme.quiet, colourOf(theme.text).join(" "));
   }
 }
 
-/** @param {CanvasRenderingContext2D} pen @param {Float32Array} rows @param {Kept} kept @param {string} line @param {string} ink */
+/** @param {CanvasRenderingContext2D} pen @param {Float32Array} rows @param {Previews} previews @param {string} line @param {string} ink */
 function drawPoints(pen, rows, { low, high }, line, ink) {
   const pad = 0.05 * (high - low);
   const at = (/** @type {number} */ value) => ((value - low + pad) / (high - low + 2 * pad)) * SIDE;

@@ -7,7 +7,7 @@
  */
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
-import { stepText } from "./words.js";
+import { stepText } from "./formatting.js";
 
 export class AlarmList {
   /** @param {Store} store @param {AbortSignal} signal @param {Scrubber} scrubber */
