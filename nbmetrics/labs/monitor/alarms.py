@@ -46,7 +46,7 @@ class Alarm(NamedTuple):
 
 
 class Rule(Protocol):
-    """Something that may be wrong with a run."""
+    """A rule that finds steps at which something may be wrong with a run."""
 
     @property
     def name(self) -> str: ...

@@ -59,7 +59,7 @@ class LightningCallback(Callback):
         return {}
 
     def load_state_dict(self, _: Any) -> None:
-        """There is none."""
+        """Do nothing: a Monitor keeps its own state."""
 
     def on_train_batch_end(self, trainer: Any, *_: Any, **__: Any) -> None:
         if trainer.is_global_zero:

@@ -48,7 +48,7 @@ class Budget:
 
     @property
     def share(self) -> float:
-        """What was spent, of the time."""
+        """The share of the elapsed time that was spent."""
         return (self.loop + self.scoring + self.telling) / self.elapsed if self.elapsed else 0.0
 
     @property
@@ -57,7 +57,7 @@ class Budget:
         return (self.draw + self.score) / MAX_COST_SHARE
 
     def advance_to(self, now: float) -> None:
-        """A step is logged now."""
+        """Note that a step is logged now."""
         with self._lock:
             if not self._started:
                 self._started = now
@@ -71,12 +71,12 @@ class Budget:
             return not self._used or is_earned or now - self._used >= MAX_RARITY * self.every
 
     def begin_step(self, now: float) -> None:
-        """Begin a step, whose cost is told later; older savings lapse."""
+        """Begin to score a step, whose cost is spent later; older savings lapse."""
         with self._lock:
             self._paid, self._used = max(self._paid, now - self.every), now
 
     def spend(self, what: str, seconds: float) -> None:
-        """Seconds of `loop`, `scoring` or `telling`."""
+        """Add seconds to `loop`, `scoring` or `telling`."""
         with self._lock:
             setattr(self, what, getattr(self, what) + seconds)
             self._paid += seconds / MAX_COST_SHARE

@@ -105,7 +105,7 @@ def _losses(history: History, after: float) -> dict[str, tuple[np.ndarray, np.nd
 
 
 def _is_same_table(table: np.ndarray | None, first: np.ndarray) -> bool:
-    """Whether two segments had the same clients, but for the last digits of another processor."""
+    """Whether two segments have the same table, but for the last digits of another processor."""
     return table is not None and np.allclose(table, first, rtol=1e-9, atol=0.0)
 
 
