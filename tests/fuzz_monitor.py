@@ -22,7 +22,7 @@ def monitored(act=lambda monitor: monitor.log(0, make), clients=(A, B), **option
     try:
         act(monitor)
         assert monitor.wait(60)
-        for point in monitor._record.history.points:
+        for point in monitor._live_run.history.points:
             assert not point.is_scored or point.why or np.isfinite(point.clients).all()
         return monitor.table, monitor.losses, monitor.alarms, monitor.words, monitor.troubles, monitor.cost
     finally:

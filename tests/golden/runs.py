@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import nbmetrics as nm
-from nbmetrics.labs.monitor import packed as packing
+from nbmetrics.labs.monitor import page_encoding as packing
 from tests import ROOT
 from tests.golden.data import rows
 from tests.labs.inside import history_of
@@ -178,9 +178,9 @@ def records(table):
 
 def thinned(run):
     """A run as a page gets it where it is too long for one message, here by a far lower limit."""
-    most = packing.MOST_BYTES
-    packing.MOST_BYTES = 1_500
+    most = packing.MAX_MESSAGE_BYTES
+    packing.MAX_MESSAGE_BYTES = 1_500
     try:
-        return packing.packed(history_of(run))
+        return packing.encode_history(history_of(run))
     finally:
-        packing.MOST_BYTES = most
+        packing.MAX_MESSAGE_BYTES = most

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { joined } from "../../nbmetrics/labs/monitor/view/history.js";
+import { decodeRun } from "../../nbmetrics/labs/monitor/view/page_decoding.js";
 
 const path = process.env.NBMETRICS_RUN;
 const kept = path ? JSON.parse(readFileSync(path, "utf8")) : null;
@@ -18,7 +18,7 @@ function assertNear(found, wanted, what) {
 const tableOf = (name, steps) => kept.table.filter(({ metric, step }) => metric === name && (!steps || steps.includes(step)));
 
 test("past and recent steps are all there", { skip }, () => {
-  const { lines, losses, steps, leftOut } = joined(kept.sent.past, kept.sent.recent);
+  const { lines, losses, steps, leftOut } = decodeRun(kept.sent.past, kept.sent.recent);
   assert.ok(kept.sent.recent.of && leftOut === 0);
   assertNear(steps, kept.losses.map(({ step }) => step), "steps");
   assert.deepEqual(lines.map(({ name }) => name).sort(), ["fid", "kid"]);
@@ -33,7 +33,7 @@ test("past and recent steps are all there", { skip }, () => {
 });
 
 test("a run that was too long for one message says what it leaves out", { skip }, () => {
-  const { lines, losses, leftOut } = joined(kept.thinned, {});
+  const { lines, losses, leftOut } = decodeRun(kept.thinned, {});
   assert.ok(leftOut > 0 && losses[0].steps.length < kept.losses.length && losses[0].steps.length > 10);
   for (const line of lines) {
     const wanted = tableOf(line.name, [...line.steps]);

@@ -53,7 +53,7 @@ def accept(lab, scene):
 
 def history_of(monitor):
     """All that a Monitor knows of its run, with the arrays behind it."""
-    return monitor._record.history
+    return monitor._live_run.history
 
 
 def study_of(dashboard):

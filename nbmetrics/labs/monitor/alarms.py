@@ -1,4 +1,4 @@
-"""Rules that read a history and sound at a step: views of the log, evaluated again whenever it is read.
+"""Alarm rules: each reads a history and sounds at steps of it; they are evaluated again whenever a log is read.
 
 A value leaves its range where it is beyond the mean of the calm values before it by more than their standard deviation
 times the one-sided 1 − 10⁻⁴ quantile of Student's t: what normal noise about a level does once in 10,000 steps. The
@@ -20,21 +20,21 @@ import numpy as np
 
 from ...errors import InvalidInput, check_choice, check_count, check_number
 from ...ranking import is_tie, lowest
-from .history import History, Line
+from .history import History
 
 # Calm values that make a range, at least and at most.
-FEWEST, MOST = 6, 20
-CHANCE = 1e-4
+MIN_CALM_VALUES, MAX_CALM_VALUES = 6, 20
+ALARM_PROBABILITY = 1e-4
 # A collapse: the variance of the generated rows, as a share of its highest before and of the pooled clients'.
-COLLAPSED = 0.5
+COLLAPSE_SHARE = 0.5
 # The FID gap closes: as a share of the calm ones.
-CLOSED = 0.5
+CLOSED_GAP_SHARE = 0.5
 # avg is silent where it moves by less than this share of what all does; worth a word from this share of avg itself.
-SILENT, WORTH = 0.1, 0.02
+MAX_SILENT_SHARE, MIN_RISE_SHARE = 0.1, 0.02
 # The KID gap may move by rounding, as a share of the mean kernel.
-ROUNDING = 1e-10
+KID_GAP_ROUNDING = 1e-10
 # Steps in a row that the rules of chance wait for.
-PATIENCE = 2
+PATIENCE_STEPS = 2
 
 
 class Alarm(NamedTuple):
@@ -46,28 +46,30 @@ class Alarm(NamedTuple):
 
 
 class Rule(Protocol):
-    """Something that may be wrong with a run."""
+    """A rule that finds steps at which something may be wrong with a run."""
 
     @property
     def name(self) -> str: ...
 
-    def sounded(self, history: History) -> Iterator[Alarm]: ...
+    def find_alarms(self, history: History) -> Iterator[Alarm]:
+        """Yield an alarm at each step at which the rule is met, and was not before."""
+        ...
 
 
 @lru_cache(maxsize=64)
-def _quantile(count: int) -> float:
-    """By how many standard deviations of `count` normal values the next one is beyond their mean once in 10,000."""
+def _t_quantile(count: int) -> float:
+    """Return by how many standard deviations of `count` normal values the next exceeds their mean once in 10,000."""
     from scipy.special import stdtrit
 
-    return float(-stdtrit(count - 1, CHANCE)) * math.sqrt(1.0 + 1.0 / count)
+    return float(-stdtrit(count - 1, ALARM_PROBABILITY)) * math.sqrt(1.0 + 1.0 / count)
 
 
-class Range:
+class CalmRange:
     """Whether values leave the range of the calm ones before them; `sign` 1 upwards, −1 downwards."""
 
     def __init__(self, sign: int) -> None:
         self._sign = sign
-        self._calm: deque[float] = deque(maxlen=MOST)
+        self._calm: deque[float] = deque(maxlen=MAX_CALM_VALUES)
         self._beyond: list[float] = []
 
     @property
@@ -79,14 +81,14 @@ class Range:
         """Whether this next value is beyond the range; a NaN is not, and is no calm one."""
         if not math.isfinite(value):
             return False
-        if (count := len(self._calm)) >= FEWEST:
+        if (count := len(self._calm)) >= MIN_CALM_VALUES:
             level = self.level
             spread = math.sqrt(math.fsum((calm - level) ** 2 for calm in self._calm) / (count - 1))
-            if self._sign * (value - level) > _quantile(count) * spread and not is_tie(
+            if self._sign * (value - level) > _t_quantile(count) * spread and not is_tie(
                 value, level, max(abs(value), abs(level))
             ):
                 self._beyond.append(value)
-                if len(self._beyond) == MOST:
+                if len(self._beyond) == MAX_CALM_VALUES:
                     self._calm.extend(self._beyond)
                     self._beyond = []
                     return False
@@ -101,7 +103,7 @@ def _mean(values: Collection[float]) -> float:
 
 
 def _onsets(met: Sequence[bool], patience: int = 1) -> Iterator[int]:
-    """The places at which something has been so for that many in a row, once each time."""
+    """Yield the places at which a condition has been met so many times in a row, once each time."""
     run = 0
     for place, is_met in enumerate(met):
         run = run + 1 if is_met else 0
@@ -109,8 +111,8 @@ def _onsets(met: Sequence[bool], patience: int = 1) -> Iterator[int]:
             yield place
 
 
-class Beside(NamedTuple):
-    """One of two series at a step: whether and how far the first rose beyond its range, and what the second did."""
+class PairedRise(NamedTuple):
+    """Two series at a step: whether and how far the first rose beyond its range, the other's value and calm level."""
 
     is_up: bool
     rise: float
@@ -118,19 +120,19 @@ class Beside(NamedTuple):
     level: float
 
 
-def _beside(first: Iterable[float], second: Iterable[float]) -> list[Beside]:
-    """Where the first series leaves its range upwards, and the second beside its own mean over the same calm steps."""
-    up, calm, found = Range(1), deque[float](maxlen=MOST), []
+def _paired_rises(first: Iterable[float], second: Iterable[float]) -> list[PairedRise]:
+    """Find where the first series leaves its range upwards, and compare the second to its mean over the calm steps."""
+    up, calm, rises = CalmRange(1), deque[float](maxlen=MAX_CALM_VALUES), []
     for value, other in zip(first, second, strict=True):
         before = up.level
         is_up = up.leaves(value)
-        found.append(Beside(is_up, value - before, other, _mean(calm)))
+        rises.append(PairedRise(is_up, value - before, other, _mean(calm)))
         if not is_up and math.isfinite(other):
             calm.append(other)
-    return found
+    return rises
 
 
-def _shown(value: float) -> str:
+def _number_text(value: float) -> str:
     return f"{value:.4g}"
 
 
@@ -140,12 +142,12 @@ class NotFinite:
 
     name: str = "not finite"
 
-    def sounded(self, history: History) -> Iterator[Alarm]:
-        said = [self._said(history, point) for point in history.points]
-        for place in _onsets([bool(words) for words in said]):
-            yield Alarm(history.points[place].step, self.name, said[place])
+    def find_alarms(self, history: History) -> Iterator[Alarm]:
+        problems = [self._problem(history, point) for point in history.points]
+        for place in _onsets([bool(problem) for problem in problems]):
+            yield Alarm(history.points[place].step, self.name, problems[place])
 
-    def _said(self, history: History, point: Any) -> str:
+    def _problem(self, history: History, point: Any) -> str:
         lost = [f"loss {name} is {value}" for name, value in point.losses.items() if not math.isfinite(value)]
         if point.is_scored:
             counted = np.array(history.weights) > 0
@@ -161,23 +163,23 @@ class Collapse:
 
     name: str = "collapse"
 
-    def sounded(self, history: History) -> Iterator[Alarm]:
+    def find_alarms(self, history: History) -> Iterator[Alarm]:
         points = [point for point in history.points if math.isfinite(point.variance)]
         spreads = {segment.number: history.spread(segment) for segment in history.segments}
-        met, highest, was = [], 0.0, []
+        met, highest, highest_before = [], 0.0, []
         for point in points:
-            was.append(highest)
+            highest_before.append(highest)
             clients = spreads[point.segment.number]
-            is_less = point.variance < COLLAPSED * highest
-            met.append(is_less and not point.variance >= COLLAPSED * clients)
+            is_less = point.variance < COLLAPSE_SHARE * highest
+            met.append(is_less and not point.variance >= COLLAPSE_SHARE * clients)
             highest = max(highest, point.variance)
-        for place in _onsets(met, PATIENCE):
-            share = points[place].variance / was[place]
-            words = f"The variance of the generated rows fell to {_percent(share)} of its highest: a collapse?"
+        for place in _onsets(met, PATIENCE_STEPS):
+            share = points[place].variance / highest_before[place]
+            words = f"The variance of the generated rows fell to {_percent_text(share)} of its highest: a collapse?"
             yield Alarm(points[place].step, self.name, words)
 
 
-def _percent(share: float) -> str:
+def _percent_text(share: float) -> str:
     return f"{100.0 * share:.2g} %" if share >= 0.01 else "less than 1 %"
 
 
@@ -187,17 +189,17 @@ class WorstClient:
 
     name: str = "worst client"
 
-    def sounded(self, history: History) -> Iterator[Alarm]:
+    def find_alarms(self, history: History) -> Iterator[Alarm]:
         for line in history.lines.values():
             clients = line.facts.losses(line.clients)
             counted = np.array(history.weights) > 0
             worst = [lowest(np.where(counted, -row, math.nan)) for row in clients]
             values = [float(row[w]) for row, w in zip(clients, worst, strict=True)]
             avgs = line.facts.losses(line.avg)
-            met = [b.is_up and b.other < b.level for b in _beside(values, avgs)]
-            for place in _onsets(met, PATIENCE):
-                said = f"the worst client, {history.names[worst[place]]}, got worse while avg improved."
-                yield Alarm(int(line.steps[place]), self.name, f"{_label(line)}: {said}")
+            met = [b.is_up and b.other < b.level for b in _paired_rises(values, avgs)]
+            for place in _onsets(met, PATIENCE_STEPS):
+                words = f"the worst client, {history.names[worst[place]]}, got worse while avg improved."
+                yield Alarm(int(line.steps[place]), self.name, f"{line.label}: {words}")
 
 
 @dataclass(frozen=True)
@@ -206,12 +208,15 @@ class SilentAverage:
 
     name: str = "avg silent"
 
-    def sounded(self, history: History) -> Iterator[Alarm]:
+    def find_alarms(self, history: History) -> Iterator[Alarm]:
         for line in history.lines.values():
-            beside = _beside(line.facts.losses(line.all), line.facts.losses(line.avg))
-            met = [b.is_up and b.rise > WORTH * abs(b.level) and b.other - b.level <= SILENT * b.rise for b in beside]
-            for place in _onsets(met, PATIENCE):
-                words = f"{_label(line)}-all rises to {_shown(line.all[place])} and {_label(line)}-avg does not."
+            rises = _paired_rises(line.facts.losses(line.all), line.facts.losses(line.avg))
+            met = [
+                b.is_up and b.rise > MIN_RISE_SHARE * abs(b.level) and b.other - b.level <= MAX_SILENT_SHARE * b.rise
+                for b in rises
+            ]
+            for place in _onsets(met, PATIENCE_STEPS):
+                words = f"{line.label}-all rises to {_number_text(line.all[place])} and {line.label}-avg does not."
                 yield Alarm(int(line.steps[place]), self.name, words)
 
 
@@ -221,15 +226,15 @@ class GapCloses:
 
     name: str = "gap closes"
 
-    def sounded(self, history: History) -> Iterator[Alarm]:
+    def find_alarms(self, history: History) -> Iterator[Alarm]:
         for line in (line for line in history.lines.values() if line.facts.kind == "fid"):
-            down, met, levels = Range(-1), [], []
+            down, met, levels = CalmRange(-1), [], []
             for gap in line.gap:
                 levels.append(down.level)
-                met.append(down.leaves(gap) and gap < CLOSED * levels[-1])
-            for place in _onsets(met, PATIENCE):
-                shown = f"{_shown(levels[place])} to {_shown(line.gap[place])}"
-                words = f"The gap {_label(line)}-avg − {_label(line)}-all closes, from {shown}: a collapse?"
+                met.append(down.leaves(gap) and gap < CLOSED_GAP_SHARE * levels[-1])
+            for place in _onsets(met, PATIENCE_STEPS):
+                change = f"{_number_text(levels[place])} to {_number_text(line.gap[place])}"
+                words = f"The gap {line.label}-avg − {line.label}-all closes, from {change}: a collapse?"
                 yield Alarm(int(line.steps[place]), self.name, words)
 
 
@@ -239,7 +244,7 @@ class GapMoves:
 
     name: str = "instrument"
 
-    def sounded(self, history: History) -> Iterator[Alarm]:
+    def find_alarms(self, history: History) -> Iterator[Alarm]:
         for line in (line for line in history.lines.values() if line.facts.kind == "kid"):
             gaps = line.gap
             finite = np.flatnonzero(np.isfinite(gaps))
@@ -249,34 +254,30 @@ class GapMoves:
             for point, gap in zip(line.points, gaps, strict=True):
                 terms = point.terms[point.segment.position(line.facts.name)].values()
                 scale = math.fsum(abs(v) for v in terms if math.isfinite(v))
-                met.append(bool(abs(gap - first) > ROUNDING * scale))
+                met.append(bool(abs(gap - first) > KID_GAP_ROUNDING * scale))
             for place in _onsets(met):
                 words = (
-                    f"{_label(line)}-avg − {_label(line)}-all moved from {first:.12g} to {gaps[place]:.12g}, and no "
+                    f"{line.label}-avg − {line.label}-all moved from {first:.12g} to {gaps[place]:.12g}, and no "
                     "generator can move it: the clients' rows, their order or their features are others now."
                 )
                 yield Alarm(int(line.steps[place]), self.name, words)
 
 
 @dataclass(frozen=True)
-class Stalled:
-    """A step came far later than any before it, and its loop ran all the while."""
+class Stall:
+    """A step came far later than any before it, and its loop had not ended."""
 
     name: str = "stalled"
 
-    def sounded(self, history: History) -> Iterator[Alarm]:
+    def find_alarms(self, history: History) -> Iterator[Alarm]:
         for point in history.points:
             if point.late > 0:
                 words = f"No step came for {point.late:,.0f} s before this one, far longer than ever before."
                 yield Alarm(point.step, self.name, words)
 
 
-def _label(line: Line) -> str:
-    return line.facts.label + line.name.removeprefix(line.facts.name)
-
-
-DEFAULTS: tuple[Rule, ...] = (
-    NotFinite(), Collapse(), WorstClient(), SilentAverage(), GapCloses(), GapMoves(), Stalled()
+DEFAULT_RULES: tuple[Rule, ...] = (
+    NotFinite(), Collapse(), WorstClient(), SilentAverage(), GapCloses(), GapMoves(), Stall()
 )  # fmt: skip
 
 
@@ -295,7 +296,7 @@ class Threshold:
 
     @classmethod
     def of(cls, column: Any, rises: Any, falls: Any, for_: Any) -> Threshold:
-        """Checked."""
+        """A threshold with checked arguments; InvalidInput names the one that is wrong."""
         if not isinstance(column, str) or not column:
             raise InvalidInput("column", f"got {column!r}", "Give a column, such as 'fid_all', or the name of a loss")
         if (rises is None) == (falls is None):
@@ -305,24 +306,25 @@ class Threshold:
         down = None if falls is None else check_number(falls, "falls", **limits)
         return cls(column, up, down, check_count(for_, "for_", maximum=1_000_000))
 
-    def sounded(self, history: History) -> Iterator[Alarm]:
+    def find_alarms(self, history: History) -> Iterator[Alarm]:
         steps, values = column(history, self.column)
         sign, share = (1, self.rises) if self.rises is not None else (-1, self.falls)
         assert share is not None
-        extreme, was, met = math.nan, [], []
+        extreme, extreme_before, met = math.nan, [], []
         for value in values:
-            was.append(extreme)
+            extreme_before.append(extreme)
             met.append(bool(sign * (value - extreme) > share * abs(extreme)))
             extreme = float(np.fmin(extreme, value) if sign > 0 else np.fmax(extreme, value))
         for place in _onsets(met, self.for_):
             verb = "rose" if sign > 0 else "fell"
             end = "lowest" if sign > 0 else "highest"
-            words = f"{self.column} {verb} to {_shown(values[place])}, from {_shown(was[place])} at its {end}."
+            start, value = _number_text(extreme_before[place]), _number_text(values[place])
+            words = f"{self.column} {verb} to {value}, from {start} at its {end}."
             yield Alarm(int(steps[place]), self.name, words)
 
 
 def columns(history: History) -> list[str]:
-    """What alarms may be set on: `fid_avg`, `fid_all`, `fid_gap` and so on, losses, and `variance`."""
+    """Return the columns for alarms: `fid_avg`, `fid_all`, `fid_gap` and so on, losses, and `variance`."""
     scores = [
         f"{name}_{part}" for name in dict.fromkeys([*history.metrics, *history.lines]) for part in ("avg", "all", "gap")
     ]
@@ -330,11 +332,11 @@ def columns(history: History) -> list[str]:
 
 
 def column(history: History, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Steps and values of a column; empty while there is none of that name yet."""
-    line, _, part = name.rpartition("_")
-    if line in history.lines and part in ("avg", "all", "gap"):
-        found = history.lines[line]
-        return found.steps, getattr(found, part)
+    """Return steps and values of a column; empty while there is none of that name yet."""
+    line_name, _, part = name.rpartition("_")
+    if line_name in history.lines and part in ("avg", "all", "gap"):
+        line = history.lines[line_name]
+        return line.steps, getattr(line, part)
     if name in history.losses.columns[1:]:
         return history.losses["step"].to_numpy(), history.losses[name].to_numpy()
     if name == "variance":
@@ -345,16 +347,16 @@ def column(history: History, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 def check_column(history: History, name: str) -> None:
     """Refuse the name of a column of scores that cannot come; a loss may come later."""
-    known = columns(history)
+    names = columns(history)
     line, _, part = name.rpartition("_")
     if line in history.metrics or part in ("avg", "all", "gap"):
-        check_choice(name, known, "column")
+        check_choice(name, names, "column")
 
 
-def sounded(history: History, rules: Sequence[Rule]) -> list[Alarm]:
-    """All alarms of a history, in the order of their steps."""
-    found = [alarm for rule in rules for alarm in rule.sounded(history)]
-    return sorted(found, key=lambda alarm: alarm.step)
+def find_alarms(history: History, rules: Sequence[Rule]) -> list[Alarm]:
+    """Find all alarms of a history, in the order of their steps."""
+    alarms = [alarm for rule in rules for alarm in rule.find_alarms(history)]
+    return sorted(alarms, key=lambda alarm: alarm.step)
 
 
 Call = Callable[[Alarm], Any]

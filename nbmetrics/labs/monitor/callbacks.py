@@ -1,4 +1,4 @@
-"""Callbacks that log for PyTorch Lightning and Hugging Face's `Trainer`, known by what they are asked alone.
+"""Callbacks that log for PyTorch Lightning and Hugging Face's `Trainer`.
 
 Neither library is imported: each asks a callback for a method by its name, so whatever else they ask does nothing.
 """
@@ -10,27 +10,27 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InvalidInput, check_count, check_names
-from .events import MOST_LOSSES
+from .history import MAX_LOSSES
 
 if TYPE_CHECKING:
-    from .recording import Recording
+    from .live_run import LiveRun
 
-MOST_STEPS = 10**9
+MAX_STEPS = 10**9
 
 
 def _nothing(*_: Any, **__: Any) -> None:
-    """What is asked of a callback and is no matter of a Monitor."""
+    """Do nothing: for methods of a callback that are no matter of a Monitor."""
 
 
 class Callback:
     """Logs a source every so many steps of a trainer, and its last step whatever that costs."""
 
-    def __init__(self, record: Recording, source: Any, every: Any) -> None:
-        record.check(source)
-        self._record, self._source = record, source
-        self._every = check_count(every, "every", maximum=MOST_STEPS)
-        self._logged: int | None = None
-        self._scored = False
+    def __init__(self, run: LiveRun, source: Any, every: Any) -> None:
+        run.check(source)
+        self._run, self._source = run, source
+        self._every = check_count(every, "every", maximum=MAX_STEPS)
+        self._last_step: int | None = None
+        self._is_scored = False
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("on_") or name in ("setup", "teardown"):
@@ -38,14 +38,14 @@ class Callback:
         raise AttributeError(name)
 
     def _log(self, step: int, losses: Callable[[], Mapping[Any, Any]]) -> None:
-        """The source and the losses, where it is time."""
-        if self._logged is None or step < self._logged or step - self._logged >= self._every:
-            self._logged = step
-            self._scored = self._record.hand_over(step, self._source, numbers_of(losses()))
+        """Log the source and the losses, where it is time."""
+        if self._last_step is None or step < self._last_step or step - self._last_step >= self._every:
+            self._last_step = step
+            self._is_scored = self._run.hand_over(step, self._source, numbers_of(losses()))
 
     def _end(self, step: int, losses: Callable[[], Mapping[Any, Any]]) -> None:
-        if step != self._logged or not self._scored:
-            self._record.hand_over(step, self._source, numbers_of(losses()), is_kept=True)
+        if step != self._last_step or not self._is_scored:
+            self._run.hand_over(step, self._source, numbers_of(losses()), is_kept=True)
 
 
 class LightningCallback(Callback):
@@ -59,7 +59,7 @@ class LightningCallback(Callback):
         return {}
 
     def load_state_dict(self, _: Any) -> None:
-        """There is none."""
+        """Do nothing: a Monitor keeps its own state."""
 
     def on_train_batch_end(self, trainer: Any, *_: Any, **__: Any) -> None:
         if trainer.is_global_zero:
@@ -81,7 +81,7 @@ class HuggingFaceCallback(Callback):
     def on_log(self, _: Any, state: Any, __: Any, logs: Any = None, **___: Any) -> None:
         # the last one is of the whole run: its seconds and samples
         if state.is_world_process_zero and logs and "train_runtime" not in logs:
-            self._record.hand_over(int(state.global_step), None, numbers_of(logs))
+            self._run.hand_over(int(state.global_step), None, numbers_of(logs))
 
     def on_train_end(self, _: Any, state: Any, *__: Any, **___: Any) -> None:
         if state.is_world_process_zero:
@@ -89,14 +89,14 @@ class HuggingFaceCallback(Callback):
 
 
 def numbers_of(losses: Mapping[Any, Any]) -> dict[str, Any]:
-    """What of it is a number or a tensor of one, under names that a log can have."""
-    found: dict[str, Any] = {}
+    """Return those losses that are a number or a tensor of one, under names that a log can have."""
+    numbers_by_name: dict[str, Any] = {}
     for name, value in losses.items():
         is_tensor = hasattr(value, "detach") and getattr(value, "ndim", 1) == 0
         is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-        if (is_tensor or is_number) and len(found) < MOST_LOSSES and _is_name(name):
-            found[name] = value
-    return found
+        if (is_tensor or is_number) and len(numbers_by_name) < MAX_LOSSES and _is_name(name):
+            numbers_by_name[name] = value
+    return numbers_by_name
 
 
 def _is_name(name: Any) -> bool:

@@ -8,17 +8,16 @@ import numpy as np
 import pandas as pd
 
 from ...figures.drawing import AGGREGATES, COLOURS, Drawing, brief, legend, panels, plain
-from .best import errors
+from .best_checkpoints import line_errors
 from .history import History, Line
 
-LONGEST = 24  # letters of a name
-MOST_LOSSES = len(COLOURS)
+MAX_NAME_LETTERS = 24
 # Standard errors on either side of a score that 95 % of its noise lies within.
-REACH = 1.96
+BAND_STANDARD_ERRORS = 1.96
 
 
-def monitored(history: History, alarms: pd.DataFrame) -> Drawing:
-    """A column a line: above avg and all, below the gap; losses in the last column where there are any."""
+def run_figure(history: History, alarms: pd.DataFrame) -> Drawing:
+    """Draw a column for each line: above avg and all, below the gap; losses in a last column."""
     lines = list(history.lines.values())
     has_losses = bool(len(history.losses))
     columns = max(1, len(lines) + has_losses)
@@ -26,7 +25,7 @@ def monitored(history: History, alarms: pd.DataFrame) -> Drawing:
     for ax in axes:
         ax.set_visible(False)
     for line, top, bottom in zip(lines, axes, axes[columns:], strict=False):
-        noise = errors(history, line)
+        noise = line_errors(history, line)
         _scores(top, line, noise)
         _gap(bottom, line, noise)
     if has_losses:
@@ -41,8 +40,8 @@ def monitored(history: History, alarms: pd.DataFrame) -> Drawing:
     return figure
 
 
-def _drawn(ax: Any, steps: np.ndarray, values: np.ndarray, **look: Any) -> None:
-    """A line of the finite values; at the edge, a mark for each that is not."""
+def _plot_values(ax: Any, steps: np.ndarray, values: np.ndarray, **look: Any) -> None:
+    """Plot the finite values as a line, and a mark at the edge for each that is not."""
     ax.set_visible(True)
     finite = np.isfinite(values)
     ax.plot(steps[finite], values[finite], markersize=3, **look)
@@ -52,16 +51,16 @@ def _drawn(ax: Any, steps: np.ndarray, values: np.ndarray, **look: Any) -> None:
 
 
 def _band(ax: Any, steps: np.ndarray, values: np.ndarray, noise: np.ndarray, colour: str, floor: float) -> None:
-    """95 % of the noise of a line."""
+    """Fill the band that 95 % of the noise of a line lies within."""
     if np.isfinite(values + noise).any():
-        low, high = np.maximum(values - REACH * noise, floor), values + REACH * noise
+        low, high = np.maximum(values - BAND_STANDARD_ERRORS * noise, floor), values + BAND_STANDARD_ERRORS * noise
         ax.fill_between(steps, low, high, color=colour, alpha=0.15, linewidth=0)
 
 
 def _scores(ax: Any, line: Line, noise: np.ndarray) -> None:
     for column, part in enumerate(("avg", "all")):
         values = getattr(line, part)
-        _drawn(ax, line.steps, values, label=part, **AGGREGATES[part])
+        _plot_values(ax, line.steps, values, label=part, **AGGREGATES[part])
         _band(
             ax,
             line.steps,
@@ -70,13 +69,13 @@ def _scores(ax: Any, line: Line, noise: np.ndarray) -> None:
             AGGREGATES[part]["color"],
             0.0 if line.facts.kind == "fid" else -np.inf,
         )
-    ax.set_ylabel(plain(brief(line.facts.label + line.name.removeprefix(line.facts.name), LONGEST)))
+    ax.set_ylabel(plain(brief(line.label, MAX_NAME_LETTERS)))
 
 
 def _gap(ax: Any, line: Line, noise: np.ndarray) -> None:
-    _drawn(ax, line.steps, line.gap, label="gap", **AGGREGATES["gap"])
+    _plot_values(ax, line.steps, line.gap, label="gap", **AGGREGATES["gap"])
     _band(ax, line.steps, line.gap, noise[:, 2], AGGREGATES["gap"]["color"], -np.inf)
-    ax.set_ylabel(f"{plain(brief(line.facts.label, LONGEST))}, avg − all")
+    ax.set_ylabel(f"{plain(brief(line.facts.label, MAX_NAME_LETTERS))}, avg − all")
     if line.facts.kind == "kid" and np.isfinite(line.gap).any():  # constant: its rounding is no picture
         middle = float(np.nanmedian(line.gap))
         reach = max(float(np.nanmax(np.abs(line.gap - middle))), 0.1 * abs(middle), 1e-12)
@@ -87,6 +86,8 @@ def _losses(ax: Any, losses: pd.DataFrame) -> None:
     steps = losses["step"].to_numpy()
     for name, colour in zip(losses.columns[1:], COLOURS, strict=False):
         values = losses[name].to_numpy(dtype=float)
-        told = ~np.isnan(values) | (len(losses.columns) == 2)
-        _drawn(ax, steps[told], values[told], label=plain(brief(str(name), LONGEST)), color=colour)
+        is_logged = ~np.isnan(values) | (len(losses.columns) == 2)
+        _plot_values(
+            ax, steps[is_logged], values[is_logged], label=plain(brief(str(name), MAX_NAME_LETTERS)), color=colour
+        )
     ax.set_ylabel("losses")

@@ -1,4 +1,7 @@
-"""What a log says, as pure functions of it: lines of scores, under any weights, and losses.
+"""The history of a run: its segments and steps, as a log holds them, and the scores that follow under any weights.
+
+A segment is one Monitor at work: its clients, weights and metrics. A point is one logged step of a segment: losses, and
+scores where a generator was handed over and scored. Both come from events of a log, which are not trusted.
 
 A segment that resumes a run shadows the steps of earlier segments from its own first step on; of a step that was logged
 twice the last scores and losses count. Steps come in any order. Scores of different numbers of generated rows stand on
@@ -9,28 +12,227 @@ rows alone make it larger: the first number that was scored has the metric's nam
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ...errors import check_choice, check_named_weights
+from ...arrays import to_float64, to_numpy
+from ...errors import LONGEST_NAME, InvalidInput, check_choice, check_named_weights, check_names, check_weights
 from ...evaluation.heterogeneity import kid_gap
 from ...metrics.fid.metric import FID
 from ...summaries.moments import Moments
-from .events import Frame, MetricFacts, Point, Segment
-from .frames import Place
-from .log import Reader
-from .scoring import unpacked_moments
+from .run_folder import Place, Reader, decode_number
 
-Weights = tuple[float, ...]
+LAST_STEP = 2**53
+MAX_CLIENTS, MAX_METRICS, MAX_LOSSES, MAX_REASONS = 10_000, 100, 1_000, 5
+MAX_REASON_LETTERS = 2_000
 # A reader's limits: segments, and bytes of scores that are held.
-MOST_SEGMENTS, MOST_HELD = 10_000, 2**30
+MAX_SEGMENTS, MAX_SCORE_BYTES = 10_000, 2**30
 # What `all` under other weights was made of.
 STORED, EXACT, TANGENT, UNKNOWN = "as logged", "exact", "first order", "unknown"
+# An array, or where a file holds it.
+Frame = Place | np.ndarray
+Weights = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class MetricFacts:
+    """What a reader has to know of a metric.
+
+    Attributes
+    ----------
+    kind : "kid" where Theorem 1 holds, "fid", or ""
+    mixes : whether scores of different numbers of rows belong on one line, being unbiased
+    """
+
+    name: str
+    label: str
+    higher_is_better: bool = False
+    best: float | None = None
+    kind: str = ""
+    mixes: bool = False
+
+    @classmethod
+    def parse(cls, facts: Any) -> MetricFacts:
+        """The facts of a part of a segment's event; ValueError, KeyError or TypeError where it is none."""
+        name, label, kind = (_parse_text(facts[key]) for key in ("name", "label", "kind"))
+        best = None if facts["best"] is None else decode_number(facts["best"])
+        return cls(name, label, facts["higher_is_better"] is True, best, kind, facts["mixes"] is True)
+
+    def losses(self, scores: np.ndarray) -> np.ndarray:
+        """Turn scores into what steps are ranked by: lower is better."""
+        if self.best is not None:
+            return np.abs(scores - self.best)
+        return -scores if self.higher_is_better else scores
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """One Monitor at work; `frames` : arrays of the clients, see `Scoring.client_arrays`."""
+
+    number: int
+    names: tuple[str, ...]
+    weights: tuple[float, ...]
+    metrics: tuple[MetricFacts, ...]
+    frames: Mapping[str, Frame] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        names: Sequence[str],
+        weights: Sequence[float],
+        described: Sequence[Mapping[str, Any]],
+        number: int,
+        frames: Mapping[str, Frame] | None = None,
+    ) -> Segment:
+        """The segment of a scoring at work; `described` as of `Scoring.describe`."""
+        metrics = tuple(MetricFacts.parse(metric) for metric in described)
+        return cls(number, tuple(names), tuple(weights), metrics, frames or {})
+
+    def position(self, metric: str) -> int:
+        """Position of a metric by its name, −1 where there is none."""
+        return next((place for place, facts in enumerate(self.metrics) if facts.name == metric), -1)
+
+    @classmethod
+    def parse(cls, event: Mapping[str, Any], number: int) -> Segment:
+        """The segment of an event; ValueError, KeyError or TypeError where it is none."""
+        names, metrics = _parse_list(event["names"], MAX_CLIENTS), _parse_list(event["metrics"], MAX_METRICS)
+        try:
+            weights = check_weights([decode_number(w) for w in _parse_list(event["weights"], MAX_CLIENTS)], len(names))
+            facts = tuple(MetricFacts.parse(metric) for metric in metrics)
+            check_names([f.name for f in facts], "metrics")
+            return cls(number, check_names(names, "names"), weights, facts, _parse_places(event.get("frames", {})))
+        except InvalidInput as error:
+            raise ValueError(str(error)) from None
+
+    def to_json(self, described: Sequence[Any], frames: Mapping[str, Place]) -> dict[str, Any]:
+        """The event of the segment; `described` as of `Scoring.describe`."""
+        return {
+            "event": "segment",
+            "names": list(self.names),
+            "weights": list(self.weights),
+            "metrics": list(described),
+            "frames": {name: list(place) for name, place in frames.items()},
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """One logged step.
+
+    Attributes
+    ----------
+    count : generated rows, 0 for an exact distribution, None where nothing was scored
+    losses : by name
+    clients : (m, k) scores of each metric of the segment; None where nothing was scored
+    all : (m,) of the pooled clients under the segment's weights
+    terms : of `all`, by metric
+    variance : of the generated rows, all features together
+    why : reasons for what is NaN
+    errors : (m, 3) standard errors of avg, all and gap under the segment's weights; None where none were logged
+    frames : further arrays by name: "noise metric", "all noise metric", "slopes metric", "moments"
+    late : seconds that its loop ran before it without a step, where that was far longer than ever before; else 0
+    """
+
+    segment: Segment
+    step: int
+    time: float
+    losses: Mapping[str, float] = field(default_factory=dict)
+    count: int | None = None
+    clients: np.ndarray | None = None
+    all: np.ndarray | None = None
+    terms: tuple[Mapping[str, float], ...] = ()
+    variance: float = math.nan
+    why: tuple[str, ...] = ()
+    frames: Mapping[str, Frame] = field(default_factory=dict)
+    late: float = 0.0
+    errors: np.ndarray | None = None
+
+    @property
+    def is_scored(self) -> bool:
+        return self.clients is not None
+
+    def has(self, metric: str) -> bool:
+        """Whether it was scored by that metric."""
+        return self.is_scored and self.segment.position(metric) >= 0
+
+    @classmethod
+    def parse(cls, event: Mapping[str, Any], segment: Segment, load: Any) -> Point:
+        """The point of an event; ValueError, KeyError or TypeError where it is none.
+
+        `load` gives the array of a place.
+        """
+        losses = event.get("losses", {})
+        if not isinstance(losses, dict) or len(losses) > MAX_LOSSES:
+            raise ValueError("has no losses")
+        losses = {_parse_text(name): decode_number(value) for name, value in losses.items()}
+        step, time = _parse_whole(event["step"], LAST_STEP), decode_number(event["time"])
+        late = decode_number(event.get("late", 0.0))
+        if "count" not in event:
+            return cls(segment, step, time, losses, late=late)
+        m, k = len(segment.metrics), len(segment.names)
+        frames = _parse_places(event["frames"])
+        clients = np.asarray(load(frames.pop("clients")), dtype=np.float64)
+        if clients.shape != (m, k):
+            raise ValueError(f"has scores of shape {clients.shape} where {(m, k)} were expected")
+        of_all = np.array([decode_number(value) for value in _parse_list(event["all"], m)])
+        terms = tuple(
+            {_parse_text(n): decode_number(v) for n, v in part.items()} for part in _parse_list(event["terms"], m)
+        )
+        parts = _parse_list(event.get("errors", []), m)
+        numbers = [[decode_number(number) for number in _parse_list(part, 3)] for part in parts]
+        errors = np.array(numbers) if parts else None
+        if len(of_all) != m or len(terms) != m or (errors is not None and errors.shape != (m, 3)):
+            raise ValueError("has no score of every metric")
+        why = tuple(
+            _parse_text(reason, MAX_REASON_LETTERS) for reason in _parse_list(event.get("why", []), MAX_REASONS)
+        )
+        count, variance = _parse_whole(event["count"], LAST_STEP), decode_number(event["variance"])
+        return cls(segment, step, time, losses, count=count, clients=clients, all=of_all, terms=terms,
+                   variance=variance, why=why, frames=frames, errors=errors, late=late)  # fmt: skip
+
+    def to_json(self, frames: Mapping[str, Place]) -> dict[str, Any]:
+        """The event of the point; `frames` are where the arrays lie, that of the clients' scores too."""
+        event: dict[str, Any] = {"event": "step", "step": self.step, "time": self.time, "losses": dict(self.losses)}
+        event |= {"late": self.late} if self.late else {}
+        if self.all is None:
+            return event
+        scores: dict[str, Any] = {"count": self.count, "all": self.all.tolist(), "terms": [dict(t) for t in self.terms]}
+        scores |= {"variance": self.variance, "why": list(self.why)}
+        if self.errors is not None:
+            scores["errors"] = self.errors.tolist()
+        return {**event, **scores, "frames": {name: list(place) for name, place in frames.items()}}
+
+
+def _parse_text(value: Any, longest: int = LONGEST_NAME) -> str:
+    if not isinstance(value, str) or len(value) > longest:
+        raise ValueError("has no text where one was expected")
+    return value
+
+
+def _parse_list(value: Any, most: int) -> list[Any]:
+    if not isinstance(value, list) or len(value) > most:
+        raise ValueError("has no list where one was expected, or too long a one")
+    return value
+
+
+def _parse_whole(value: Any, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+        raise ValueError("has no whole number where one was expected")
+    return value
+
+
+def _parse_places(frames: Any) -> dict[str, Any]:
+    if not isinstance(frames, dict) or len(frames) > 10 * MAX_METRICS:
+        raise ValueError("has no frames")
+    return {
+        _parse_text(name): Place(*(_parse_whole(n, LAST_STEP) for n in _parse_list(place, 2)))
+        for name, place in frames.items()
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +259,11 @@ class Line:
     kinds: tuple[str, ...]
 
     @property
+    def label(self) -> str:
+        """Such as "FID", or "FID, 500 rows"."""
+        return self.facts.label + self.name.removeprefix(self.facts.name)
+
+    @property
     def gap(self) -> np.ndarray:
         with np.errstate(invalid="ignore"):
             return self.avg - self.all
@@ -77,12 +284,12 @@ class History:
     ) -> None:
         self.segments, self.logged, self._load = tuple(segments), tuple(points), load
         self.names = self.segments[-1].names if self.segments else ()
-        given = self.segments[-1].weights if self.segments else ()
-        self.weights: Weights = given if weights is None else check_named_weights(weights, self.names)
+        last = self.segments[-1].weights if self.segments else ()
+        self.weights: Weights = last if weights is None else check_named_weights(weights, self.names)
         self._clients: dict[tuple[int, str], Any] = {}
 
     def with_weights(self, weights: Any) -> History:
-        """The same run asked under other weights: avg and KID exactly, FID-all from moments or to first order."""
+        """The same run under other weights: avg and KID exactly, FID-all from moments or to first order."""
         return History(self.segments, self.logged, self._load, weights)
 
     def with_points(self, points: Sequence[Point]) -> History:
@@ -91,7 +298,7 @@ class History:
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
-        """The visible ones, one a step, in the order of the steps."""
+        """The visible points, one a step, in the order of the steps."""
         first: dict[int, int] = {}
         for point in self.logged:
             number = point.segment.number
@@ -100,20 +307,20 @@ class History:
         end = math.inf
         for number in sorted(first, reverse=True):
             ends[number], end = end, min(end, first[number])
-        found: dict[int, Point] = {}
+        by_step: dict[int, Point] = {}
         for point in self.logged:
             if point.step < ends[point.segment.number]:
-                found[point.step] = _merged(found.get(point.step), point)
-        return tuple(found[step] for step in sorted(found))
+                by_step[point.step] = _merge_points(by_step.get(point.step), point)
+        return tuple(by_step[step] for step in sorted(by_step))
 
     @cached_property
-    def shadowed(self) -> tuple[Point, ...]:
+    def shadowed_points(self) -> tuple[Point, ...]:
         """The points that a later segment took the place of."""
         steps = {point.step: point.segment.number for point in self.points}
         return tuple(p for p in self.logged if steps.get(p.step) != p.segment.number)
 
     def array(self, frame: Frame | None) -> np.ndarray | None:
-        """What lies in a frame, None where there is none or it is damaged."""
+        """The array of a frame, None where there is none or it is damaged."""
         if isinstance(frame, Place):
             try:
                 return np.asarray(self._load(frame))
@@ -123,7 +330,7 @@ class History:
 
     @cached_property
     def lines(self) -> dict[str, Line]:
-        """By name, those of all metrics."""
+        """The lines of all metrics, by name."""
         parts: dict[str, tuple[MetricFacts, list[Point]]] = {}
         for facts in self.metrics.values():
             scored = [p for p in self.points if p.has(facts.name)]
@@ -137,7 +344,7 @@ class History:
 
     @cached_property
     def metrics(self) -> dict[str, MetricFacts]:
-        """Of all segments, by name."""
+        """The metrics of all segments, by name."""
         return {facts.name: facts for segment in self.segments for facts in segment.metrics}
 
     def line(self, name: str) -> Line:
@@ -185,25 +392,24 @@ class History:
         if generated is None or together is None:
             return None
         try:
-            made = unpacked_moments(generated)
+            moments = unpack_moments(generated)
         except ValueError:
             return None
-        return FID().distance(together, made) if made.mean.shape == together.mean.shape else None
+        return FID().distance(together, moments) if moments.mean.shape == together.mean.shape else None
 
     def _pool(self, segment: Segment) -> Moments | None:
-        """The clients' moments under the weights."""
+        """The pooled moments of the clients under the weights."""
         key = (segment.number, "pool")
         if key not in self._clients:
-            packed, found = self.array(segment.frames.get("moments")), None
+            packed, pooled = self.array(segment.frames.get("moments")), None
             if packed is not None and packed.ndim == 2 and len(packed) == len(self.names):
                 try:
-                    parts = [(unpacked_moments(row), w) for row, w in zip(packed, self.weights, strict=True) if w]
-                    found = Moments.pool([part for part, _ in parts], [w for _, w in parts])
+                    parts = [(unpack_moments(row), w) for row, w in zip(packed, self.weights, strict=True) if w]
+                    pooled = Moments.pool([part for part, _ in parts], [w for _, w in parts])
                 except ValueError:
-                    found = None
-            self._clients[key] = found
-        found = self._clients[key]
-        return found if found is None or isinstance(found, Moments) else None
+                    pooled = None
+            self._clients[key] = pooled
+        return self._clients[key]  # type: ignore[no-any-return]
 
     def kid_gap(self, segment: Segment, name: str) -> float | None:
         """KID-avg − KID-all under the weights, by theorem the same at every step; None where it is not known."""
@@ -215,20 +421,20 @@ class History:
         return None if gap is None else float(gap)
 
     def client_kernel_means(self, segment: Segment, position: int) -> np.ndarray | None:
-        """See `evaluation.heterogeneity`; of the metric at that position, None where the segment has none."""
-        found, k = self.array(segment.frames.get(f"gap {position}")), len(self.names)
-        if found is None or found.shape not in ((k, k), (k, k + 2)):
+        """The clients' mean kernels, see `evaluation.heterogeneity`, of the metric at a position; None: not logged."""
+        table, k = self.array(segment.frames.get(f"gap {position}")), len(self.names)
+        if table is None or table.shape not in ((k, k), (k, k + 2)):
             return None
-        return found if found.shape == (k, k) else _first_format(found)
+        return table if table.shape == (k, k) else _first_format(table)
 
     def _kid_bias(self, segment: Segment, name: str) -> float:
-        """What KID-all of a run in the first format is too large by under its weights; 0 of all others."""
-        found, k = self.array(segment.frames.get(f"gap {segment.position(name)}")), len(self.names)
-        if found is None or found.shape != (k, k + 2):
+        """By how much KID-all of a run in the first format is too large under its weights; 0 of all others."""
+        table, k = self.array(segment.frames.get(f"gap {segment.position(name)}")), len(self.names)
+        if table is None or table.shape != (k, k + 2):
             return 0.0
-        shares, rows = np.array(segment.weights), found[:, -1]
+        shares, rows = np.array(segment.weights), table[:, -1]
         used = shares > 0
-        means, w, n = _first_format(found)[np.ix_(used, used)], shares[used], rows[used]
+        means, w, n = _first_format(table)[np.ix_(used, used)], shares[used], rows[used]
         own, square = np.diag(means), w @ means @ w
         lost = np.sum(w**2 / n)
         return float((square - np.sum(w**2 * own / n)) / (1.0 - lost) - square)
@@ -283,36 +489,59 @@ class History:
         return pd.DataFrame({"step": [point.step for point in points], **columns})
 
 
-def _merged(old: Point | None, new: Point) -> Point:
-    """A step that was logged twice: the last scores, and every loss that was told last."""
+def pack_moments(moments: Moments) -> np.ndarray:
+    """Pack moments as count, mean and the triangular root of the covariance, 1 + d + d(d+1)/2 numbers."""
+    mean, root = (to_numpy(to_float64(part)) for part in (moments.mean, moments.root))
+    d = len(mean)
+    square = np.zeros((d, d))
+    triangle = np.linalg.qr(root, mode="r")
+    square[: len(triangle)] = triangle
+    return np.concatenate([[moments.count], mean, square[np.triu_indices(d)]])
+
+
+def unpack_moments(packed: np.ndarray) -> Moments:
+    """Unpack moments; ValueError where they are none, or not those of rows or of a distribution."""
+    d = max(1, int((np.sqrt(8.0 * len(packed) + 1.0) - 3.0) / 2.0))
+    if 1 + d + d * (d + 1) // 2 != len(packed) or not (np.isfinite(packed[1:]).all() and packed[0] >= 2):
+        raise ValueError("are no moments")
+    root = np.zeros((d, d))
+    root[np.triu_indices(d)] = packed[d + 1 :]
+    return Moments(float(packed[0]), np.array(packed[1 : d + 1]), root, None)
+
+
+def _merge_points(old: Point | None, new: Point) -> Point:
+    """Merge two points of one step: the last scores, and of every loss the last value."""
     if old is None or old.segment is not new.segment:
         return new
     losses = {**old.losses, **new.losses}
     return replace(new if new.is_scored else old, losses=losses)
 
 
-def _first_format(found: np.ndarray) -> np.ndarray:
-    """The kernel means (k, k) of `found` (k, k + 2): those with pairs of a row with itself, k(x, x) and the rows."""
-    means, own, n = found[:, :-2].copy(), found[:, -2], found[:, -1]
+def _first_format(table: np.ndarray) -> np.ndarray:
+    """The mean kernels (k, k) of the first format's table (k, k + 2).
+
+    Its columns: means with pairs of a row with itself, then the mean of k(x, x), then the number of rows.
+    """
+    means, own, n = table[:, :-2].copy(), table[:, -2], table[:, -1]
     with np.errstate(all="ignore"):
         np.fill_diagonal(means, (np.diag(means) - own / n) / (1.0 - 1.0 / n))
     return means
 
 
-def read(path: Any) -> tuple[History, Reader]:
-    """The history of a folder, and the reader, which says what it left out.
+def read_history(path: Any) -> tuple[History, Reader]:
+    """Read the history of a folder; return it with the reader, which says what it left out.
 
     Raises InvalidInput where there is no run.
     """
-    reader, left = Reader(path), MOST_HELD
+    reader, bytes_left = Reader(path), MAX_SCORE_BYTES
     segments: list[Segment] = []
     points: list[Point] = []
 
     def load(place: Place) -> np.ndarray:
-        nonlocal left
-        if place.length > left:
+        nonlocal bytes_left
+        if place.length > bytes_left:
             raise ValueError("is more than a reader holds at once")
-        left -= place.length
+        bytes_left -= place.length
         return reader.array(place)
 
     for number, event in reader.events():
@@ -321,7 +550,7 @@ def read(path: Any) -> tuple[History, Reader]:
                 segment = Segment.parse(event, len(segments))
                 if segments and segment.names != segments[0].names:
                     raise ValueError("is a segment of other clients")
-                if len(segments) >= MOST_SEGMENTS:
+                if len(segments) >= MAX_SEGMENTS:
                     raise ValueError("is a segment too many")
                 segments.append(segment)
             elif event.get("event") == "step" and segments:
@@ -329,5 +558,5 @@ def read(path: Any) -> tuple[History, Reader]:
             else:
                 raise ValueError("is an event of no known kind, or comes before its segment")
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            reader.skip(number, f"lacks {error}" if isinstance(error, KeyError) else error)
+            reader.skip_line(number, f"lacks {error}" if isinstance(error, KeyError) else error)
     return History(segments, points, reader.array), reader

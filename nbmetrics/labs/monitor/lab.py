@@ -1,8 +1,9 @@
 """Monitor: the live view of a run while it is recorded, or of one that was.
 
-Flow: `log` hands over to the recording (recording.py), which scores on a thread of its own and tells of each step → one
-more thread writes what is new to the page, at most ten times a second: `recent`, and now and then all of it to `past` →
-then, less often, what takes longer: best checkpoints, alarms and scores under the weights on show, the `result`.
+Flow: `log` hands over to the run (live_run.py), which scores on a thread of its own and calls a listener at each step →
+the publisher's thread writes what is new to the page, at most ten times a second: `recent`, and now and then all of it
+to `past` → then, less often, what takes longer: best checkpoints, alarms and scores under the weights on show, the
+`result`.
 """
 
 from __future__ import annotations
@@ -20,34 +21,34 @@ from ...errors import InvalidInput, check_choice, shown
 from ..toolkit import modules
 from ..toolkit.lab import Lab
 from ..toolkit.saved import OF_MONITOR
-from . import recording as engine
-from .beside import Beside
-from .history import History
-from .packed import metrics_of, packed
-from .samples import samples_of
+from .history import History, Point
+from .live_run import DEFAULT_SAMPLES, LiveRun
+from .page_encoding import encode_history, metrics_of
+from .publisher import MAX_TIME_SHARE, MAX_TIME_SHARE_AWAITED, Publisher
+from .run_api import RunApi
+from .run_comparison import RunComparison
+from .run_state import describe_run, describe_status, judge_run
+from .sample_previews import encode_previews
 from .scene import MonitorScene, making_of
-from .teller import SHARE, SOON_SHARE, Teller
-from .telling import judged, run_of, told_of
-from .watched import Watched
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 GIVEN, ALIKE = "As given", "All clients alike"
-# Steps after which all of a run is written anew, and what of a longer run.
-FEW, PART = 200, 20
+# New steps up to which a page gets only those: so many, and this share of a longer run; else it gets the whole run.
+MIN_NEW_STEPS, NEW_STEPS_SHARE = 200, 0.05
 # Seconds that a picture waits for scores that come soon.
-FIRST = 1.0
+PICTURE_WAIT_SECONDS = 1.0
 
 
 class _Open:
     """`open`: of the class the view of a folder, of a widget what opens its line to the page."""
 
     def __get__(self, lab: Any, kind: Any) -> Any:
-        return kind._opened_at if lab is None else Lab.open.__get__(lab)
+        return kind._open_folder if lab is None else Lab.open.__get__(lab)
 
 
-class Monitor(Watched, Lab):
+class Monitor(RunApi, Lab):
     """The scores of a generator while it trains: avg, all and gap by step, the best checkpoint by each, and alarms.
 
     Parameters
@@ -111,44 +112,44 @@ class Monitor(Watched, Lab):
         *,
         path: Any = None,
         keep_all: bool = False,
-        samples: int = engine.SAMPLES,
+        samples: int = DEFAULT_SAMPLES,
         seed: int = 0,
     ) -> None:
-        given = {"path": path, "keep_all": keep_all, "samples": samples, "seed": seed}
-        self._start(engine.Recording(federation, metrics, **given), is_kept=path is not None)
+        settings = {"path": path, "keep_all": keep_all, "samples": samples, "seed": seed}
+        self._start(LiveRun(federation, metrics, **settings), is_kept=path is not None)
 
     @classmethod
-    def _opened_at(cls, path: Any) -> Monitor:
+    def _open_folder(cls, path: Any) -> Monitor:
         """A run that a Monitor wrote into a folder, without its clients or generator: to be looked at, not to go on.
 
         Raises InvalidInput where there is none. What was damaged is left out, and `troubles` says so.
         """
-        made = cls.__new__(cls)
-        made._start(engine.Recording.open(path), is_kept=True)
-        return made
+        monitor = cls.__new__(cls)
+        monitor._start(LiveRun.open(path), is_kept=True)
+        return monitor
 
-    def _start(self, record: engine.Recording, is_kept: bool) -> None:
-        """Show a record, and what is added to it."""
-        self._record, self._is_kept = record, is_kept
+    def _start(self, run: LiveRun, is_kept: bool) -> None:
+        """Show a run, and what is added to it."""
+        self._live_run, self._is_kept = run, is_kept
         self._publishing = threading.RLock()
         self._sent: tuple[int, Any, float] = (0, (), 0.0)  # points and segments in `past`, and its last step
-        self._judged: dict[str, Any] = {}
-        self._beside: Beside | None = None
-        first = record.history
+        self._judgement: dict[str, Any] = {}
+        self._comparison: RunComparison | None = None
+        first = run.history
         self.names, self._weights, self._metrics = first.names, first.weights, tuple(metrics_of(first))
         scene = {"metric": self._metrics[0].name, "preset": GIVEN, "weights": list(self._weights)}
         alike = {**scene, "preset": ALIKE, "weights": [1.0 / len(self.names)] * len(self.names)}
         presets = {GIVEN: MonitorScene.parse(scene), ALIKE: MonitorScene.parse(alike)}
-        self._late = ""
-        self._teller = Teller(self._publish, self._judge, share=self._pace, spending=self._spending)
+        self._is_stalled = False
+        self._publisher = Publisher(self._publish, self._judge, share=self._time_share, spending=self._spending)
         super().__init__(presets[GIVEN], presets)
         self._publish()
         self._judge()
-        record.listen(self._teller.want)
+        run.on_step(self._publisher.request)
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Until all that was handed over is scored, written and shown, or so many seconds; whether it is."""
-        return self._record.wait(seconds) and self._teller.settle(seconds)
+        """Wait until all steps are scored, written and shown, or so many seconds; return whether they are."""
+        return self._live_run.wait(seconds) and self._publisher.flush(seconds)
 
     def compare(self, other: Any, name: str = "") -> Monitor:
         """Show another run of the same clients beside this one, under the same weights and one scrubber.
@@ -167,59 +168,59 @@ class Monitor(Watched, Lab):
         InvalidInput
             For what is no run, and one of other clients, other rows of them, or without a metric of this one.
         """
-        self._beside = None if other is None else Beside.of(other, self._record, name)
-        if self._beside is None:
+        self._comparison = None if other is None else RunComparison.of(other, self._live_run, name)
+        if self._comparison is None:
             self._write(beside={})
-        elif isinstance(self._beside.run, engine.Recording):
-            self._beside.run.listen(_waking(self._teller))
-        self._teller.want(math.inf)
+        elif isinstance(self._comparison.run, LiveRun):
+            self._comparison.run.on_step(_weak_request(self._publisher))
+        self._publisher.request(math.inf)
         return self
 
     @property
     def compared(self) -> list[str]:
         """Whose best checkpoint is better, this run's or that of the run beside it, a sentence a metric."""
-        return [] if self._beside is None else list(self._beside.words(self._record.history).values())
+        return [] if self._comparison is None else list(self._comparison.sentences(self._live_run.history).values())
 
-    def _rules_changed(self) -> None:
-        self._teller.want(SOON_SHARE)
+    def _show_new_rules(self) -> None:
+        self._publisher.request(MAX_TIME_SHARE_AWAITED)
 
     def plot(self) -> Figure:
         """Each metric's avg and all under the weights on show, the gap below, losses, and alarms at their steps."""
         return self._picture()
 
-    def _pace(self) -> float:
-        """Of the time, what telling the page may take; a loop that has come to stand is told, too."""
-        late = self._record.pulse.words
-        if bool(late) != bool(self._late):
-            self._late = late
-            self._teller.want()
-        return SOON_SHARE if self._record.pulse.is_resting else SHARE
+    def _time_share(self) -> float:
+        """The share of the time that publishing may take; a loop that stalls, or goes on, is published, too."""
+        clock = self._live_run.clock
+        if bool(clock.stall_message) != self._is_stalled:
+            self._is_stalled = not self._is_stalled
+            self._publisher.request()
+        return MAX_TIME_SHARE_AWAITED if clock.is_resting else MAX_TIME_SHARE
 
     def _spending(self) -> AbstractContextManager[None]:
-        """What it takes is counted while a loop runs."""
-        record = self._record
-        return nullcontext() if record.pulse.is_resting else record.budget.spending("telling")
+        """A context that counts what publishing takes while a loop runs."""
+        run = self._live_run
+        return nullcontext() if run.clock.is_resting else run.budget.spending("telling")
 
     def _publish(self) -> None:
-        """Write what is new: to `recent` where it only goes on, else everything to `past`."""
+        """Write what is new to `recent` where the run only went on, else everything to `past`."""
         with self._publishing:
-            history = self._record.history
+            history = self._live_run.history
             points, segments, last = self._sent
             added = history.logged[points:]
             goes_on = bool(self.past) and history.segments == segments
             goes_on = goes_on and all(point.step > last for point in added)
-            if goes_on and len(added) <= FEW + points // PART:
-                recent = {"of": points, **packed(self._tail(history, added), last)}
-                return self._write(recent=recent, told=told_of(self._record))
+            if goes_on and len(added) <= MIN_NEW_STEPS + NEW_STEPS_SHARE * points:
+                recent = {"of": points, **encode_history(self._tail(history, added), last)}
+                return self._write(recent=recent, told=describe_status(self._live_run))
             self._metrics = tuple(metrics_of(history))
             code = making_of([m.name for m in self._metrics], self._is_kept)
-            self._write(run={**run_of(history, self._is_kept), "code": code})
-            past = {"id": len(history.logged), **packed(history, kept=self._told_steps)}
+            self._write(run={**describe_run(history, self._is_kept), "code": code})
+            past = {"id": len(history.logged), **encode_history(history, kept=self._marked_steps)}
             self._sent = len(history.logged), history.segments, max((p.step for p in history.logged), default=-1)
-            self._write(past=past, recent={}, told=told_of(self._record))
+            self._write(past=past, recent={}, told=describe_status(self._live_run))
 
-    def _tail(self, history: History, added: Any) -> History:
-        """Of those points alone; the first of each segment says which number of rows has the line of the metric."""
+    def _tail(self, history: History, added: tuple[Point, ...]) -> History:
+        """The history of those points, and the first of each segment, whose number of rows names the lines."""
         firsts = {}
         for point in history.logged:
             if point.is_scored and point.segment.number not in firsts:
@@ -229,32 +230,33 @@ class Monitor(Watched, Lab):
         return history.with_points([*firsts.values(), *added])
 
     def _judge(self) -> None:
-        """Best checkpoints and alarms under the weights on show, which take longer than a frame."""
+        """Write best checkpoints and alarms under the weights on show, which take longer than a frame."""
         scene = self._scene
-        found = judged(self._record, scene.shares, self._is_given(scene))
-        if (beside := self._beside) is not None:
-            found["beside"] = beside.judged(self._record, scene.shares)
-            self._write(beside=beside.told(self._record.history))
-        self._judged = found
-        self._write(samples=samples_of(self._record.history, self._told_steps))
+        judgement = judge_run(self._live_run, scene.shares, self._has_own_weights(scene))
+        if (comparison := self._comparison) is not None:
+            judgement["beside"] = comparison.judge(self._live_run, scene.shares)
+            self._write(beside=comparison.encode(self._live_run.history))
+        self._judgement = judgement
+        self._write(samples=encode_previews(self._live_run.history, self._marked_steps))
         self._answer(self._scene)
 
     @property
-    def _told_steps(self) -> list[int]:
-        """The best ones, then those of alarms."""
-        lines, alarms = self._judged.get("lines", {}), self._judged.get("alarms", ())
+    def _marked_steps(self) -> list[int]:
+        """The best steps, then those of alarms."""
+        lines, alarms = self._judgement.get("lines", {}), self._judgement.get("alarms", ())
         best = [step for line in lines.values() for step in line["best"].values() if step is not None]
         return [*best, *(alarm["step"] for alarm in alarms)]
 
-    def _is_given(self, scene: MonitorScene) -> bool:
+    def _has_own_weights(self, scene: MonitorScene) -> bool:
         return max(abs(a - b) for a, b in zip(scene.shares, self._weights, strict=True)) < 1e-12
 
     def _computed(self, scene: MonitorScene) -> dict[str, Any]:
         """What is known under its weights; the rest follows soon."""
-        if self._judged and self._judged["weights"] != list(scene.shares):
-            self._judged = judged(self._record, scene.shares, self._is_given(scene), is_whole=False)
-            self._teller.want(SOON_SHARE)
-        return self._judged
+        if self._judgement and self._judgement["weights"] != list(scene.shares):
+            is_own = self._has_own_weights(scene)
+            self._judgement = judge_run(self._live_run, scene.shares, is_own, is_whole=False)
+            self._publisher.request(MAX_TIME_SHARE_AWAITED)
+        return self._judgement
 
     def _read(self, value: Any) -> MonitorScene:
         scene: MonitorScene = super()._read(value)
@@ -276,7 +278,9 @@ class Monitor(Watched, Lab):
 
     def to_code(self) -> str:
         """Python that shows this state again, of the run in the notebook."""
-        return self._scene.to_code(making_of([m.name for m in self._metrics], self._is_kept, self._beside is not None))  # type: ignore[no-any-return]
+        return self._scene.to_code(
+            making_of([m.name for m in self._metrics], self._is_kept, self._comparison is not None)
+        )  # type: ignore[no-any-return]
 
     def _settle(self) -> None:
         self.wait()
@@ -288,31 +292,31 @@ class Monitor(Watched, Lab):
 
     def _picture(self) -> Figure:
         scene = self._scene
-        return (self._record if self._is_given(scene) else self.with_weights(scene.weights)).plot()
+        return (self._live_run if self._has_own_weights(scene) else self.with_weights(scene.weights)).plot()
 
     def _described(self) -> str:
-        said = " ".join(self.words) or "nothing is scored yet."
-        return f"Monitor of {len(self._record.history.points):,} steps and {len(self.names):,} clients: {said}"
+        words = " ".join(self.words) or "nothing is scored yet."
+        return f"Monitor of {len(self._live_run.history.points):,} steps and {len(self.names):,} clients: {words}"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """As of every lab; the picture waits a moment for scores that come soon."""
-        self._record.wait(FIRST)
+        self._live_run.wait(PICTURE_WAIT_SECONDS)
         return super()._repr_mimebundle_(**kwargs)
 
     def close(self) -> None:
         """Score what waits, remove every display and end the threads; the run stays to be read."""
-        if hasattr(self, "_teller"):  # not where __init__ refused its input
-            self._record.close()
-            self._teller.close()
+        if hasattr(self, "_publisher"):  # not where __init__ refused its input
+            self._live_run.close()
+            self._publisher.close()
         super().close()
 
 
-def _waking(teller: Teller) -> Callable[[], None]:
-    """What another run calls when a step is recorded, and which does not keep this Monitor."""
-    kept = weakref.ref(teller)
+def _weak_request(publisher: Publisher) -> Callable[[], None]:
+    """Return what another run calls at each step to have this one published, and which does not keep it alive."""
+    reference = weakref.ref(publisher)
 
-    def wake() -> None:
-        if (found := kept()) is not None:
-            found.want()
+    def request() -> None:
+        if (publisher := reference()) is not None:
+            publisher.request()
 
-    return wake
+    return request

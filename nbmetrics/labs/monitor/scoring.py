@@ -1,7 +1,7 @@
 """One generator after the other against the same clients, whose half of every score is computed once.
 
-Flow: the constructor summarises the clients → `facts`, what later questions need of them → `score` of each step's rows:
-the score of every client and of the pooled clients, its noise, and the moments of the rows.
+Flow: the constructor summarises the clients → `client_arrays`, what later questions need of them → `score` of each
+step's rows: the score of every client and of the pooled clients, its noise, and the moments of the rows.
 """
 
 from __future__ import annotations
@@ -26,21 +26,22 @@ from ...metrics.fid.metric import FID
 from ...metrics.kid.estimators import AllPairs
 from ...metrics.kid.metric import KID
 from ...summaries.moments import Moments
-from .looks import Looks
-from .plain import MOST_FEATURES, PlainFID
+from .biased_fid import MAX_BIASED_FID_FEATURES, BiasedFID
+from .history import pack_moments
+from .sample_previews import SamplePreviews
 
 # Draws of the noise of a score.
-DRAWS = 128
+NOISE_DRAWS = 128
 # Up to so many features FID-all under other weights is exact, from moments; beyond, it is its tangent (`FID.slopes`).
-MOMENTS_DIM = 64
+MAX_MOMENTS_DIM = 64
 # Clients whose own noise is kept; of more, only that of avg and all under the weights given.
-NOISY_CLIENTS = 32
+MAX_NOISY_CLIENTS = 32
 # Bytes of normal numbers that are kept from one step to the next.
-KEPT_BYTES = 64 * 2**20
+MAX_CACHED_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class StepScores:
     """One metric at one step.
 
     Attributes
@@ -49,8 +50,8 @@ class Scored:
     all : of the pooled clients, under the weights of the scoring; `terms`, its addends
     noise : (B, k) draws of the noise of `clients`, or (B, 1) of avg; None where it is not known
     all_noise : (B,) of `all`; None where it is not known or, for KID, that of avg
-    errors : standard errors of avg, all and their gap under the weights of the scoring, see `errors_of`; NaN where they
-        are not known
+    errors : standard errors of avg, all and their gap under the weights of the scoring, see
+        `standard_errors`; NaN where they are not known
     slopes : (k,) of `all`, see `Metric.slopes`; None where other things tell it
     why : reasons for what is NaN
     """
@@ -66,20 +67,20 @@ class Scored:
 
 
 @dataclass(frozen=True)
-class KeptMultipliers(Multipliers):
+class CachedMultipliers(Multipliers):
     """The same normal numbers for every step, drawn once where there is room: steps are compared in pairs."""
 
-    kept: dict[Any, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, compare=False, repr=False)
+    cache: dict[Any, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, compare=False, repr=False)
 
     def mean(self, influence_values: np.ndarray, party: Sequence[int]) -> np.ndarray:
         n = influence_values.shape[-1]
-        if (key := (n, *party)) not in self.kept:
-            if sum(xi.nbytes for xi, _ in self.kept.values()) + 8 * n * self.count > KEPT_BYTES:
+        if (key := (n, *party)) not in self.cache:
+            if sum(xi.nbytes for xi, _ in self.cache.values()) + 8 * n * self.count > MAX_CACHED_BYTES:
                 return super().mean(influence_values, party)
             rng = np.random.default_rng([self.seed, *party])
             xi = rng.standard_normal((n, self.count))
-            self.kept[key] = xi, np.sqrt(rng.chisquare(n - 1, self.count) / (n - 1))
-        xi, spread = self.kept[key]
+            self.cache[key] = xi, np.sqrt(rng.chisquare(n - 1, self.count) / (n - 1))
+        xi, spread = self.cache[key]
         centred = (influence_values - influence_values.mean(axis=-1, keepdims=True)) / np.sqrt(n * (n - 1.0))
         return np.asarray(centred @ xi / spread)
 
@@ -109,9 +110,9 @@ class Scoring:
             self.extraction = replace(self.extraction, progress=False)
         drawn = ClientSamples(self.seed, None, self.federation)
         chosen = resolve_metrics(metrics, self.federation)
-        self.clients = [MetricState(_without_bias(metric), drawn, refusal) for metric, refusal in chosen]
-        self._multipliers = KeptMultipliers(DRAWS, seed=0)
-        self._looks = Looks(self.federation)
+        self.clients = [MetricState(_stratify_kid(metric), drawn, refusal) for metric, refusal in chosen]
+        self._multipliers = CachedMultipliers(NOISE_DRAWS, seed=0)
+        self._previews = SamplePreviews(self.federation)
         self._is_ready = False
 
     @property
@@ -131,8 +132,8 @@ class Scoring:
             clients.prepare()
         self._is_ready = True
 
-    def described(self) -> list[dict[str, Any]]:
-        """Of each metric what a reader of the log has to know."""
+    def describe(self) -> list[dict[str, Any]]:
+        """Return what a reader of the log has to know of each metric."""
         return [
             {
                 "name": c.metric.name,
@@ -145,20 +146,22 @@ class Scoring:
             for c in self.clients
         ]
 
-    def facts(self) -> dict[str, np.ndarray]:
-        """Arrays of the clients from which `all` under other weights follows, by name; empty where there are none."""
+    def client_arrays(self) -> dict[str, np.ndarray]:
+        """Return arrays of the clients, by name, from which `all` under other weights follows."""
         self.prepare()
         centres = [c for client in self.federation if (c := _centre(client.to_sample())) is not None]
-        found = {"centres": np.stack(centres)} if len(centres) == len(self.names) else {}
+        arrays = {"centres": np.stack(centres)} if len(centres) == len(self.names) else {}
         for position, clients in enumerate(self.clients):
             if is_kid(clients) and (means := client_kernel_means(clients.cells([], self.weights))) is not None:
-                found[f"gap {position}"] = means
+                arrays[f"gap {position}"] = means
             if self._is_exact(clients) and not refusal_of(*clients.summaries):
-                found["moments"] = np.stack([packed_moments(summary) for summary in clients.summaries])
-        return found
+                arrays["moments"] = np.stack([pack_moments(summary) for summary in clients.summaries])
+        return arrays
 
-    def score(self, rows: Any, *, is_paired: bool, position: int) -> tuple[dict[str, Scored], dict[str, np.ndarray]]:
-        """Every metric's scores of rows (or a distribution), and what is kept of the rows.
+    def score(
+        self, rows: Any, *, is_paired: bool, position: int
+    ) -> tuple[dict[str, StepScores], dict[str, np.ndarray]]:
+        """Score rows (or a distribution) by every metric, and return what is kept of the rows.
 
         Parameters
         ----------
@@ -167,78 +170,78 @@ class Scoring:
         position : of the step among all, which seeds the noise of rows that were not
         """
         self.prepare()
-        made = Generator(rows, name="generator")
-        drawn = GeneratorSamples(made.through(self.extraction), [self.seed, 1, position], None, self.federation)
+        generator = Generator(rows, name="generator")
+        drawn = GeneratorSamples(generator.through(self.extraction), [self.seed, 1, position], None, self.federation)
         column = GeneratorState(drawn, 0 if is_paired else 1 + position)
-        return {c.metric.name: self._scored(c, column) for c in self.clients}, self._kept(drawn, made)
+        return {c.metric.name: self._score_metric(c, column) for c in self.clients}, self._row_arrays(drawn, generator)
 
-    def _scored(self, clients: MetricState, column: GeneratorState) -> Scored:
+    def _score_metric(self, clients: MetricState, column: GeneratorState) -> StepScores:
         try:
             summary, _ = clients.summary_of(column, self.weights)
             column = replace(column, summary=summary)
             terms = clients.terms(column, range(len(self.names)))
             of_all = clients.pooled_cell(column, self.weights)
         except InvalidInput as error:
-            return Scored(np.full(len(self.names), np.nan), np.nan, why=(str(error),))
+            return StepScores(np.full(len(self.names), np.nan), np.nan, why=(str(error),))
         cells = [Cell.of(t) for t in terms]
         refused = dict.fromkeys(str(cell.refusal) for cell in (*cells, of_all) if cell.refusal is not None)
         scores = np.array([cell.value for cell in cells])
         named = {name: float(v) for name, v in of_all.terms.items()}
         noise, all_noise = self._noise(clients, column)
-        errors = errors_of(*draws_under(self.weights, noise, all_noise), is_kid(clients))
+        errors = standard_errors(*draws_under_weights(self.weights, noise, all_noise), is_kid(clients))
         slopes = None
         if not is_kid(clients) and not self._is_exact(clients):
             slopes = clients.slopes(column, self.weights)
-        return Scored(scores, of_all.value, named, noise, all_noise, errors, slopes, tuple(refused))
+        return StepScores(scores, of_all.value, named, noise, all_noise, errors, slopes, tuple(refused))
 
     def _noise(self, clients: MetricState, column: GeneratorState) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Draws of the noise by influence values; of the pooled clients' KID none, as its gap to avg never moves."""
+        """Draw the noise by influence values; of the pooled clients' KID none, as its gap to avg never moves."""
         metric, samples = clients.metric, column.sample(clients.metric)
         is_refused = refusal_of(*clients.summaries, column.summary) is not None
         if not metric.has_influence_values or is_refused or samples is None or samples.rows is None:
             return None, None
         if is_fid(clients):
-            if self.federation.dim > MOST_FEATURES:
+            if self.federation.dim > MAX_BIASED_FID_FEATURES:
                 return None, None
-            metric = PlainFID()
+            metric = BiasedFID()
         made = InfluenceNoise(metric, metric.strata(column.summary, samples.rows), column.position, self._multipliers)
         each = made.clients(clients.strata).draws
-        if len(self.names) > NOISY_CLIENTS:
+        if len(self.names) > MAX_NOISY_CLIENTS:
             counted = np.array(self.weights) > 0
             each = each[:, counted] @ np.array(self.weights)[counted, None]
         if is_kid(clients):
-            return _short(each), None
+            return _to_float32(each), None
         together = made.all(clients.pooled_strata(self.weights), self.weights)
-        return _short(each), _short(together.draws[:, 0])
+        return _to_float32(each), _to_float32(together.draws[:, 0])
 
-    def _kept(self, drawn: GeneratorSamples, made: Generator) -> dict[str, np.ndarray]:
-        """`centre`, variance and mean; some `rows` to be drawn; `moments`, where FID-all is made from them."""
+    def _row_arrays(self, drawn: GeneratorSamples, generator: Generator) -> dict[str, np.ndarray]:
+        """Return `centre`, variance and mean; some `rows` to show; `moments`, where FID-all is made from them."""
         sample = drawn.whole(self.clients[0].metric)
         if sample.rows is None:
             if not has_moments(sample.exact_distribution):
                 return {}
         elif sample.rows.shape[0] < 2:
             return {}
-        found = {"centre": np.asarray(_centre(sample)), **self._looks.of(made, sample.rows)}
+        arrays = {"centre": np.asarray(_centre(sample)), **self._previews.take(generator, sample.rows)}
         if not any(map(self._is_exact, self.clients)):
-            return found
+            return arrays
         distribution = sample.distribution
         moments = Moments.of_rows(sample.rows) if distribution is None else Moments.of_distribution(distribution)  # type: ignore[arg-type]
-        return {**found, "moments": packed_moments(moments)}
+        return {**arrays, "moments": pack_moments(moments)}
 
     def _is_exact(self, clients: MetricState) -> bool:
         """Whether pooled scores under other weights are made from moments."""
-        return is_fid(clients) and self.federation.dim <= MOMENTS_DIM
+        return is_fid(clients) and self.federation.dim <= MAX_MOMENTS_DIM
 
 
-def _short(draws: np.ndarray) -> np.ndarray:
-    """In single precision, infinite beyond it."""
+def _to_float32(draws: np.ndarray) -> np.ndarray:
+    """Round to single precision, infinite beyond it."""
     with np.errstate(over="ignore"):
         return draws.astype(np.float32)
 
 
 def _centre(sample: Sample) -> np.ndarray | None:
-    """The variance of all features together, then the mean, (1 + d,); None of a distribution without them."""
+    """Return the variance of all features together, then the mean, (1 + d,); None of a distribution without them."""
     if sample.rows is None:
         if not has_moments(sample.exact_distribution):
             return None
@@ -247,25 +250,26 @@ def _centre(sample: Sample) -> np.ndarray | None:
     return np.concatenate([[rows.var(axis=0, ddof=1).sum() if len(rows) > 1 else 0.0], rows.mean(axis=0)])
 
 
-def draws_under(
+def draws_under_weights(
     weights: Sequence[float], by_client: np.ndarray | None, of_all: np.ndarray | None
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """(B,) draws of the noise of avg under the weights, and of all; of avg None where those by client do not fit."""
+    """Return (B,) draws of the noise of avg under weights, and of all; None of avg where none fit the clients."""
     if by_client is None or by_client.ndim != 2 or by_client.shape[1] not in (1, len(weights)):
         return None, of_all
     shares = np.array(weights) if by_client.shape[1] == len(weights) else np.ones(1)
     return by_client[:, shares > 0].astype(np.float64) @ shares[shares > 0], of_all
 
 
-def errors_of(of_avg: np.ndarray | None, of_all: np.ndarray | None, is_kid: bool) -> tuple[float, float, float]:
-    """Standard errors of avg, all and gap, from draws; KID-all has that of KID-avg: its gap stays."""
+def standard_errors(of_avg: np.ndarray | None, of_all: np.ndarray | None, is_kid: bool) -> tuple[float, float, float]:
+    """Return the standard errors of avg, all and gap from draws; KID-all has that of KID-avg, as its gap stays."""
     of_all = of_avg if is_kid else of_all
     with np.errstate(invalid="ignore"):
         is_there = not is_kid and of_avg is not None and of_all is not None and of_avg.shape == of_all.shape
         between = of_avg - of_all if is_there else None  # type: ignore[operator]
     with np.errstate(over="ignore", invalid="ignore"):
-        found = [np.nan if draws is None else float(np.std(draws, ddof=1)) for draws in (of_avg, of_all, between)]
-    avg, together, gap = found
+        avg, together, gap = (
+            np.nan if draws is None else float(np.std(draws, ddof=1)) for draws in (of_avg, of_all, between)
+        )
     return avg, together, gap
 
 
@@ -279,26 +283,6 @@ def is_fid(clients: MetricState) -> bool:
     return type(clients.metric) is FID
 
 
-def _without_bias(metric: Metric[Any]) -> Metric[Any]:
-    """KID with clients as strata, so that KID-all has no bias; any other metric as it is."""
+def _stratify_kid(metric: Metric[Any]) -> Metric[Any]:
+    """Give KID clients as strata, so that KID-all has no bias; leave any other metric as it is."""
     return metric.stratified if isinstance(metric, KID) else metric
-
-
-def packed_moments(moments: Moments) -> np.ndarray:
-    """Count, mean and the triangular root of the covariance, 1 + d + d(d+1)/2 numbers."""
-    mean, root = (to_numpy(to_float64(part)) for part in (moments.mean, moments.root))
-    d = len(mean)
-    square = np.zeros((d, d))
-    triangle = np.linalg.qr(root, mode="r")
-    square[: len(triangle)] = triangle
-    return np.concatenate([[moments.count], mean, square[np.triu_indices(d)]])
-
-
-def unpacked_moments(packed: np.ndarray) -> Moments:
-    """The same again; ValueError where they are none, or not those of rows or of a distribution."""
-    d = max(1, int((np.sqrt(8.0 * len(packed) + 1.0) - 3.0) / 2.0))
-    if 1 + d + d * (d + 1) // 2 != len(packed) or not (np.isfinite(packed[1:]).all() and packed[0] >= 2):
-        raise ValueError("are no moments")
-    root = np.zeros((d, d))
-    root[np.triu_indices(d)] = packed[d + 1 :]
-    return Moments(float(packed[0]), np.array(packed[1 : d + 1]), root, None)

@@ -9,9 +9,8 @@ import pytest
 import nbmetrics as nm
 from nbmetrics import InvalidInput
 from nbmetrics.labs.monitor import alarms
-from nbmetrics.labs.monitor.events import Point, Segment
-from nbmetrics.labs.monitor.history import History
-from nbmetrics.labs.monitor.recording import Recording
+from nbmetrics.labs.monitor.history import History, Point, Segment
+from nbmetrics.labs.monitor.live_run import LiveRun
 
 FID = {"name": "fid", "label": "FID", "higher_is_better": False, "best": None, "kind": "fid", "mixes": False}
 KID = {**FID, "name": "kid", "label": "KID", "kind": "kid", "mixes": True}
@@ -22,7 +21,7 @@ OFTEN = 1 / 500
 
 @pytest.fixture
 def monitored(opened):
-    return partial(opened, Recording, keep_all=True)
+    return partial(opened, LiveRun, keep_all=True)
 
 
 def history(avg, of_all, *, metric=FID, variance=None, losses=None, terms=None):
@@ -37,8 +36,8 @@ def history(avg, of_all, *, metric=FID, variance=None, losses=None, terms=None):
     return History([segment], points, None)
 
 
-def sounded(run, rules=alarms.DEFAULTS):
-    return [(alarm.step, alarm.alarm) for alarm in alarms.sounded(run, rules)]
+def sounded(run, rules=alarms.DEFAULT_RULES):
+    return [(alarm.step, alarm.alarm) for alarm in alarms.find_alarms(run, rules)]
 
 
 def ring(rng, clients=10, rows=100):
@@ -100,7 +99,7 @@ def test_values_that_are_not_finite_sound_once_each_time():
     avg = [1.0, math.nan, math.nan, 1.0, math.inf, 1.0]
     run = history(avg, [1.0] * 6, losses=[{}, {}, {}, {}, {}, {"d": -math.inf}])
     assert sounded(run) == [(1, "not finite"), (4, "not finite")]
-    (found,) = alarms.sounded(history([1.0], [1.0], losses=[{"d": -math.inf}]), alarms.DEFAULTS)
+    (found,) = alarms.find_alarms(history([1.0], [1.0], losses=[{"d": -math.inf}]), alarms.DEFAULT_RULES)
     assert found.words == "loss d is -inf."
 
 
@@ -131,7 +130,7 @@ def test_another_order_of_the_clients_rows_is_seen_by_the_instrument(monitored, 
         monitor.log(step, rng.normal(size=(40, 3)))
         assert monitor.wait(60)
         monitor.close()
-    found = Recording.open(tmp_path).alarms
+    found = LiveRun.open(tmp_path).alarms
     assert found["step"].tolist() == [1] and found["alarm"].tolist() == ["instrument"]
 
 
@@ -141,7 +140,7 @@ def test_the_worst_client_is_named_when_it_worsens_while_avg_improves():
     clients[20:] += [-2.0, 1.5, -0.5]  # b becomes the worst, avg falls
     segment = Segment.of(["a", "b", "c"], [1 / 3] * 3, [FID], 0)
     points = [Point(segment, t, 0.0, {}, 9, row[None], np.array([1.0]), ({},)) for t, row in enumerate(clients)]
-    (found,) = alarms.sounded(History([segment], points, None), alarms.DEFAULTS)
+    (found,) = alarms.find_alarms(History([segment], points, None), alarms.DEFAULT_RULES)
     assert found.step == 21 and found.alarm == "worst client" and "b got worse" in found.words.replace(",", "")
 
 
@@ -154,7 +153,7 @@ def test_thresholds_of_ones_own_sound_live_and_on_old_runs_and_call(monitored, t
         monitor.log(step, nm.Gaussian([shift]), d=10.0 if step < 8 else 0.1)
     assert monitor.wait(60)
     own = ["kid_avg rises", "d falls"]
-    for seen in (monitor, Recording.open(tmp_path)):
+    for seen in (monitor, LiveRun.open(tmp_path)):
         if seen is not monitor:
             seen.alarm("kid_avg", rises=0.5, for_=3)
             seen.alarm("d", falls=0.9)
@@ -170,13 +169,13 @@ def test_thresholds_of_ones_own_sound_live_and_on_old_runs_and_call(monitored, t
 def test_a_late_step_is_told_live_and_on_old_runs_and_a_rule_can_be_removed(monitored, tmp_path):
     monitor = monitored({"a": np.eye(3), "b": np.eye(3)}, path=tmp_path)
     waits = iter((0.0, 90.0, 0.0))
-    monitor.pulse.beat = lambda step, now: next(waits)
+    monitor.clock.tick = lambda step, now: next(waits)
     monitor.alarm("d", rises=0.5, call=lambda alarm: 1 / 0)
     monitor.remove_alarm("d rises")
     for step in range(3):
         monitor.log(step, d=1.0 + step)
     assert monitor.wait(60) and not monitor.troubles
-    seen = Recording.open(tmp_path)
+    seen = LiveRun.open(tmp_path)
     for run in (monitor, seen, seen.with_weights([1, 2])):
         (found,) = run.alarms.to_numpy().tolist()
         assert found == [1, "stalled", "No step came for 90 s before this one, far longer than ever before."]

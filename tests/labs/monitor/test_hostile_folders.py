@@ -10,14 +10,14 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics import InvalidInput
-from nbmetrics.labs.monitor import log, recorder
-from nbmetrics.labs.monitor.packed import text_of
-from nbmetrics.labs.monitor.pending import PENDING, pending_lines
-from nbmetrics.labs.monitor.recording import MonitorWarning
+from nbmetrics.labs.monitor import run_folder, scoring_thread
+from nbmetrics.labs.monitor.live_run import MonitorWarning
+from nbmetrics.labs.monitor.page_encoding import encode_numbers
+from nbmetrics.labs.monitor.run_folder import PENDING, pending_lines
 from tests.waiting import until
 
 CLIENTS = {"north": nm.Gaussian([-1.0, 0.0]), "south": nm.Gaussian([1.0, 0.0])}
-FILES = (log.STEPS, log.ROWS, log.META, log.TORN, PENDING)
+FILES = (run_folder.STEPS, run_folder.ROWS, run_folder.META, run_folder.TORN, PENDING)
 
 
 @pytest.fixture
@@ -32,11 +32,11 @@ def folder(tmp_path, opened):
 
 @pytest.mark.parametrize("damage", ["flipped", "empty", "gone", "no metrics"])
 def test_a_run_without_its_first_line_is_refused_in_words(folder, opened, damage):
-    steps = folder / log.STEPS
+    steps = folder / run_folder.STEPS
     lines = steps.read_bytes().splitlines(keepends=True)
     first = {"flipped": lines[0][:20] + bytes([lines[0][20] ^ 1]) + lines[0][21:], "gone": b""}
     given = {"event": "segment", "names": ["a"], "weights": [1], "metrics": []}
-    whole = {"empty": b"", "no metrics": log.line_of(given)}
+    whole = {"empty": b"", "no metrics": run_folder.encode_event(given)}
     steps.write_bytes(whole.get(damage, first.get(damage, b"") + b"".join(lines[1:])))
     with pytest.raises(InvalidInput, match="no line that names clients and metrics"):
         nm.Monitor.open(folder)
@@ -67,31 +67,31 @@ def test_a_folder_of_links_is_not_written(folder, name, kind):
     assert not (folder / "nowhere").exists()
 
 
-@pytest.mark.parametrize("name", [log.STEPS, log.ROWS, log.META, PENDING])
+@pytest.mark.parametrize("name", [run_folder.STEPS, run_folder.ROWS, run_folder.META, PENDING])
 def test_a_reader_waits_for_no_fifo(folder, opened, name):
     (folder / name).unlink(missing_ok=True)
     os.mkfifo(folder / name)
-    if name == log.STEPS:
+    if name == run_folder.STEPS:
         with pytest.raises(InvalidInput, match="holds no"):
             nm.Monitor.open(folder)
         return
     run = opened(lambda: nm.Monitor.open(folder))
-    assert len(run.losses) == (0 if name == log.ROWS else 3) or run.troubles
+    assert len(run.losses) == (0 if name == run_folder.ROWS else 3) or run.troubles
 
 
 def test_what_waits_for_room_in_the_queue_is_not_wiped_from_the_pending_lines(tmp_path, opened, monkeypatch):
     """Every step that `log` has returned from is in the log or among the pending lines, whatever kills the process."""
-    monkeypatch.setattr(recorder, "LONGEST_QUEUE", 2)
+    monkeypatch.setattr(scoring_thread, "MAX_QUEUE_STEPS", 2)
     lab = opened(lambda: nm.Monitor(CLIENTS, "fid", path=tmp_path / "run", keep_all=True, samples=20))
     held, go = threading.Event(), threading.Semaphore(0)
-    score = recorder.Scoring.score
+    score = scoring_thread.Scoring.score
 
     def slow(*given, **more):
         held.set()
         go.acquire()
         return score(*given, **more)
 
-    monkeypatch.setattr(recorder.Scoring, "score", slow)
+    monkeypatch.setattr(scoring_thread.Scoring, "score", slow)
     returned = []
 
     def train():
@@ -116,11 +116,11 @@ def test_what_waits_for_room_in_the_queue_is_not_wiped_from_the_pending_lines(tm
 
 
 def steps_of(folder):
-    written = [log.event_of(line) for line in (folder / log.STEPS).read_bytes().splitlines()]
+    written = [run_folder.decode_event(line) for line in (folder / run_folder.STEPS).read_bytes().splitlines()]
     pending = []
     for line in pending_lines(folder):
         try:
-            pending.append(log.event_of(line))
+            pending.append(run_folder.decode_event(line))
         except ValueError:
             continue
     return [event for event in [*written, *pending] if event["event"] == "step"]
@@ -157,4 +157,4 @@ def test_a_function_that_gives_more_rows_than_asked_for_is_told(opened):
 def test_huge_scores_are_told_without_a_warning_of_numpy():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert text_of([1e308, 1.0], "<f4")
+        assert encode_numbers([1e308, 1.0], "<f4")

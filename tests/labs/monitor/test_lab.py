@@ -34,7 +34,7 @@ def log(lab, steps, **losses):
 
 
 def test_the_page_is_told_every_step_once_in_order(lab, monkeypatch):
-    monkeypatch.setattr("nbmetrics.labs.monitor.lab.FEW", 3)
+    monkeypatch.setattr("nbmetrics.labs.monitor.lab.MIN_NEW_STEPS", 3)
     log(lab, range(0, 20, 2), loss=1.0)
     assert lab.wait(60)
     for step in (20, 21, 22):  # where the last ones before fill what is recent, one of these makes all of them past

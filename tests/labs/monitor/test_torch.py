@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from nbmetrics.labs.monitor.recording import Recording
+from nbmetrics.labs.monitor.live_run import LiveRun
 
 torch = pytest.importorskip("torch", reason="modules are PyTorch's")
 STEPS = 12
@@ -49,7 +49,7 @@ def trained(hand_over):
 def monitor(opened):
     rng = np.random.default_rng(0)
     clients = {"a": rng.normal(size=(40, 2)), "b": rng.normal(1, 1, (40, 2))}
-    return opened(Recording, clients, "fid", keep_all=True, samples=50)
+    return opened(LiveRun, clients, "fid", keep_all=True, samples=50)
 
 
 SOURCES = {

@@ -3,12 +3,12 @@
  * scores at the step on show.
  *
  * @import { Store } from "../../toolkit/view/store.js"
- * @import { Numbers, Scene } from "./types.js"
+ * @import { Judgement, Line, Numbers, Scene } from "./types.js"
  */
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, keepRoom, setAttributes, setText } from "../../toolkit/view/dom.js";
-import { nearest } from "./history.js";
-import { keptWords, scoreText } from "./words.js";
+import { scoreText, stepText } from "./formatting.js";
+import { nearest } from "./page_decoding.js";
 
 export class Headline {
   /** @param {Store} store @param {AbortSignal} signal */
@@ -29,9 +29,9 @@ export class Headline {
   }
 
   /** @param {Scene} scene @param {Numbers} numbers */
-  paint({ metric }, { history, judged, versus }) {
+  paint({ metric }, { history, judgement, versus }) {
     const own = history.lines.filter(({ facts }) => facts.name === metric);
-    const words = own.map((line) => keptWords(line, judged?.[line.stored.name]));
+    const words = own.map((line) => checkpointSentence(line, judgement?.[line.stored.name]));
     setText(
       this.heading,
       words[0] ?? (history.steps.length ? "Nothing is scored yet." : "Waiting for the first step."),
@@ -41,7 +41,7 @@ export class Headline {
     const rest = history.lines.filter(({ facts }) => facts.name !== metric);
     this.names = rest.map(({ facts }) => facts.name);
     resizeChildren(this.others, rest.length, () => el("button", { type: "button" })).forEach((node, i) =>
-      setText(node, keptWords(rest[i], judged?.[rest[i].stored.name])),
+      setText(node, checkpointSentence(rest[i], judgement?.[rest[i].stored.name])),
     );
   }
 }
@@ -82,4 +82,17 @@ export class ScoreTable {
       });
     });
   }
+}
+
+/**
+ * What avg and all would keep, in a sentence: Python's, once it has compared the same steps, and a shorter one until then.
+ * @param {Line} line @param {Judgement | undefined} judgement @returns {string}
+ */
+export function checkpointSentence({ stored, facts, best }, judgement) {
+  const label = facts.label;
+  if (best.avg === null) return `${stored.label} has no score yet.`;
+  if (judgement?.words && judgement.best.avg === best.avg && judgement.best.all === best.all) return judgement.words;
+  if (best.all === null) return `${label}: avg would keep step ${stepText(best.avg)}.`;
+  if (best.avg === best.all) return `${label}: avg and all would both keep step ${stepText(best.avg)}.`;
+  return `${label}: avg would keep step ${stepText(best.avg)}, all step ${stepText(best.all)}.`;
 }

@@ -12,21 +12,23 @@ import { themeOf } from "../../toolkit/view/matrix_cell.js";
 import { codeOf, declare, openingOf } from "../../toolkit/view/schema.js";
 import { Toolbar } from "../../toolkit/view/toolbar.js";
 import declaration from "../scene.json" with { type: "json" };
-import { AlarmList } from "./alarmlist.js";
-import { Headline, ScoreTable } from "./headline.js";
-import { nearest } from "./history.js";
-import { Legend } from "./legend.js";
+import { AlarmList } from "./alarm_list.js";
+import { ClientHeatmap } from "./client_heatmap.js";
+import { lastStepText, scoreText, stepText } from "./formatting.js";
+import { checkpointSentence, Headline, ScoreTable } from "./headline.js";
 import { Losses } from "./losses.js";
-import { MetricFigure } from "./metricfigure.js";
-import { numbersOf } from "./numbers.js";
-import { Samples } from "./samples.js";
+import { MetricFigure } from "./metric_figure.js";
+import { nearest } from "./page_decoding.js";
+import { numbersOf } from "./reweighting.js";
+import { SamplePreviews } from "./sample_previews.js";
 import { Scrubber } from "./scrubber.js";
-import { Strip } from "./strip.js";
-import { Weights } from "./weights.js";
-import { keptWords, scoreText, stepText } from "./words.js";
+import { Legend } from "./step_plot.js";
+import { WeightSliders } from "./weight_sliders.js";
 
 // Rows of the table of clients.
-const MOST_ROWS = 500;
+const MAX_TABLE_ROWS = 500;
+// Between two times that the minutes since the last step are counted.
+const STATUS_MILLISECONDS = 20_000;
 
 const declared = declare(declaration);
 
@@ -53,12 +55,15 @@ function monitorView(store, signal) {
   const scrubber = new Scrubber(store, signal);
   const [headline, legend] = [new Headline(store, signal), new Legend()];
   const figures = new Figures(store, signal, scrubber);
-  const [losses, strip] = [new Losses(store, signal, scrubber), new Strip(store, signal, scrubber)];
+  const [losses, strip] = [new Losses(store, signal, scrubber), new ClientHeatmap(store, signal, scrubber)];
   const [scores, alarms] = [new ScoreTable(), new AlarmList(store, signal, scrubber)];
-  const [samples, weights] = [new Samples(store), new Weights(store, signal)];
+  const [samples, weights] = [new SamplePreviews(store), new WeightSliders(store, signal)];
   const choices = [
-    chosen(store, signal, "Metric", "metric", () => run().metrics.map(({ name, label }) => [name, label])),
-    chosen(store, signal, "Client", "client", () => [["", "No client"], ...run().clients.map((name) => [name, name])]),
+    fieldSelect(store, signal, "Metric", "metric", () => run().metrics.map(({ name, label }) => [name, label])),
+    fieldSelect(store, signal, "Client", "client", () => [
+      ["", "No client"],
+      ...run().clients.map((name) => [name, name]),
+    ]),
   ];
   const table = new NumberTable("Scores of the clients at this step");
   let isTable = false;
@@ -73,7 +78,7 @@ function monitorView(store, signal) {
     picture: () => figures.picture(store, scores.table),
     compared: () => (store.saved ? "" : "Python computed these scores."),
   });
-  const quiet = el("div", { class: "nbm-step-quiet" });
+  const status = el("div", { class: "nbm-step-quiet" });
   figures.root.append(losses.root);
   const side = el("div", { class: "nbm-step-side" }, [scores.root, alarms.root, samples.root]);
   const main = el("div", { class: "nbm-step-main" }, [figures.root, legend.root, strip.root, weights.root, table.root]);
@@ -92,11 +97,13 @@ function monitorView(store, signal) {
       numbers.history.lines.find(({ facts }) => facts.name === scene.metric),
     );
     table.paint(isTable, () => clientRows(run(), numbers));
-    paintQuiet(quiet, store, numbers);
+    paintStatus(status, store, numbers);
     toolbar.paint(scene);
   };
+  const timer = setInterval(() => paintStatus(status, store, /** @type {any} */ (store.numbers)), STATUS_MILLISECONDS);
+  signal.addEventListener("abort", () => clearInterval(timer));
   return {
-    nodes: [headline.root, toolbar.root, scrubber.root, body, quiet, toolbar.status, toolbar.fold, toolbar.codeFold],
+    nodes: [headline.root, toolbar.root, scrubber.root, body, status, toolbar.status, toolbar.fold, toolbar.codeFold],
     paint,
   };
 }
@@ -127,13 +134,13 @@ class Figures {
 
   /** The figure of the chosen metric. @param {Store} store @param {HTMLTableElement} table */
   picture(store, table) {
-    const { history, judged } = /** @type {Numbers} */ (/** @type {unknown} */ (store.numbers));
+    const { history, judgement } = /** @type {Numbers} */ (/** @type {unknown} */ (store.numbers));
     const { metric } = /** @type {any} */ (store.scene);
     const place = Math.max(
       0,
       history.lines.findIndex(({ facts }) => facts.name === metric),
     );
-    const words = history.lines.map((line) => keptWords(line, judged?.[line.stored.name]));
+    const words = history.lines.map((line) => checkpointSentence(line, judgement?.[line.stored.name]));
     return { drawing: this.figures[place].scores.root, words, table };
   }
 }
@@ -155,16 +162,16 @@ class MonitorToolbar extends Toolbar {
 }
 
 /** A select of a field of the scene. @param {Store} store @param {AbortSignal} signal @param {string} label @param {"metric" | "client"} field @param {() => string[][]} options */
-function chosen(store, signal, label, field, options) {
+function fieldSelect(store, signal, label, field, options) {
   const root = el("select", { "aria-label": label });
   root.addEventListener("change", () => store.edit(/** @type {any} */ ({ ...store.scene, [field]: root.value }), ""), {
     signal,
   });
-  let known = "";
+  let optionsKey = "";
   const paint = (/** @type {Scene} */ scene) => {
-    const now = JSON.stringify(options());
-    if (now !== known) root.replaceChildren(...options().map(([value, text]) => el("option", { value }, [text])));
-    known = now;
+    const key = JSON.stringify(options());
+    if (key !== optionsKey) root.replaceChildren(...options().map(([value, text]) => el("option", { value }, [text])));
+    optionsKey = key;
     root.value = scene[field];
   };
   return { root, paint };
@@ -175,7 +182,7 @@ function clientRows({ clients }, { history: { lines }, step }) {
   const heads = ["Client", ...lines.map(({ stored }) => stored.label)];
   const places = lines.map(({ stored }) => (step === null ? -1 : nearest(stored.steps, step)));
   const rows = clients
-    .slice(0, MOST_ROWS)
+    .slice(0, MAX_TABLE_ROWS)
     .map((name, i) => [
       name,
       ...lines.map(({ stored }, n) =>
@@ -185,10 +192,13 @@ function clientRows({ clients }, { history: { lines }, step }) {
   return { heads, rows };
 }
 
-/** What it costs, and what went wrong. @param {HTMLElement} node @param {Store} store @param {Numbers} numbers */
-function paintQuiet(node, store, { history: { leftOut, steps } }) {
-  const { cost = "", troubles = [] } = store.model.get("told") ?? {};
-  const thin = leftOut ? `${stepText(steps.length)} steps are drawn, ${stepText(leftOut)} between them are not.` : "";
-  setText(node, [cost, thin, ...troubles].filter(Boolean).join(" "));
+/** When the last step came, what it costs, and what went wrong. @param {HTMLElement} node @param {Store} store @param {Numbers} numbers */
+function paintStatus(node, store, { history: { leftOut, steps } }) {
+  const { cost = "", troubles = [], last_step: lastStep } = store.model.get("told") ?? {};
+  const lastStepWords = lastStepText(lastStep, store.saved ? undefined : Date.now());
+  const leftOutWords = leftOut
+    ? `${stepText(steps.length)} steps are drawn, ${stepText(leftOut)} between them are not.`
+    : "";
+  setText(node, [lastStepWords, cost, leftOutWords, ...troubles].filter(Boolean).join(" "));
   node.hidden = !node.textContent;
 }

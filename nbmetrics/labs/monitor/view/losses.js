@@ -7,9 +7,9 @@
  */
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
-import { nearest } from "./history.js";
-import { StepPlot } from "./plot.js";
-import { scoreText } from "./words.js";
+import { scoreText } from "./formatting.js";
+import { nearest } from "./page_decoding.js";
+import { StepPlot } from "./step_plot.js";
 
 // Losses that are drawn.
 const MOST = 8;
@@ -29,26 +29,26 @@ export class Losses {
     const losses = history.losses.slice(0, MOST);
     this.root.hidden = !losses.length;
     if (!losses.length) return;
-    const drawn = losses.map(({ name, steps, values }, i) => ({
+    const curves = losses.map(({ name, steps, values }, i) => ({
       name,
       style: `nbm-step-loss nbm-step-loss${i % 4} nbm-step-dash${i >> 2}`,
       steps,
       values,
     }));
-    const told = alarms.map((alarm) => alarm.step);
-    this.plot.paint(all, drawn, told, step, [history.losses, all, alarms]);
+    const alarmSteps = alarms.map((alarm) => alarm.step);
+    this.plot.paint(all, curves, alarmSteps, step, [history.losses, all, alarms]);
     const make = () => el("span", {}, [el("i", { "aria-hidden": "true" }), el("span")]);
     const at = losses.map(({ steps, values }) =>
       scoreText(values[step === null ? steps.length - 1 : nearest(steps, step)] ?? NaN),
     );
     resizeChildren(this.legend, losses.length, make).forEach((node, i) => {
-      setAttributes(node.children[0], { class: drawn[i].style });
+      setAttributes(node.children[0], { class: curves[i].style });
       setText(node.children[1], `${losses[i].name} ${at[i]}`);
     });
     const more = history.losses.length - losses.length;
-    const said = losses.map(({ name }, i) => `${name} ${at[i]}`).join(", ");
+    const values = losses.map(({ name }, i) => `${name} ${at[i]}`).join(", ");
     setAttributes(this.image, {
-      "aria-label": `Losses at this step: ${said}${more > 0 ? `, and ${more} that are not drawn` : ""}`,
+      "aria-label": `Losses at this step: ${values}${more > 0 ? `, and ${more} that are not drawn` : ""}`,
     });
   }
 }

@@ -7,8 +7,8 @@
  */
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
-import { nearest } from "./history.js";
-import { stepText } from "./words.js";
+import { stepText } from "./formatting.js";
+import { nearest } from "./page_decoding.js";
 
 // Milliseconds between two frames of Play, and seconds that a long run takes.
 const FRAME = 60;
@@ -145,8 +145,8 @@ export class Scrubber {
     const [first, last] = steps.length ? [steps[0], steps[steps.length - 1]] : [0, 0];
     setAttributes(this.slider, { min: first, max: last });
     this.slider.value = String(step ?? 0);
-    const said = step === null ? "no step yet" : `step ${stepText(step)}${isFollowing ? ", the newest" : ""}`;
-    setAttributes(this.slider, { "aria-valuetext": said });
+    const text = step === null ? "no step yet" : `step ${stepText(step)}${isFollowing ? ", the newest" : ""}`;
+    setAttributes(this.slider, { "aria-valuetext": text });
     setText(this.words, step === null ? "No step yet" : `Step ${stepText(step)} of ${stepText(last)}`);
     const had = [this.play, this.pause].includes(/** @type {any} */ (document.activeElement));
     const isPlaying = this.timer !== undefined;

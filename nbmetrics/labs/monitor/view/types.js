@@ -1,5 +1,5 @@
 /**
- * The shapes that the Monitor's modules share; see scene.py, packed.py and telling.py.
+ * The shapes that the Monitor's modules share; see scene.py, page_encoding.py and run_state.py.
  *
  * @typedef {{rev: number, preset: string, metric: string, weights: number[], shown: number | null, client: string}} Scene
  * @typedef {{name: string, label: string, higher: boolean, best: number | null, kind: string}} MetricFacts
@@ -19,9 +19,9 @@
  * @typedef {{name: string, lines: Line[], steps: Float64Array}} Other  the run beside, its lines under the same weights
  * @typedef {{step: number, alarm: string, words: string}} Alarm
  * @typedef {{best: {avg: number | null, all: number | null}, words?: string, sets?: {avg: number[], all: number[]} | null,
- *   steps?: string, all?: string, errors?: string, kind?: string}} Judged  of a line
- * @typedef {{history: History, shares: number[], judged: Record<string, Judged> | null, alarms: Alarm[], step: number | null,
- *   steps: Float64Array, other: Other | null, versus: Record<string, string>, isFollowing: boolean}} Numbers  `judged` is what Python says under these weights, null until it has; `step` is the
+ *   steps?: string, all?: string, errors?: string, kind?: string}} Judgement  of a line
+ * @typedef {{history: History, shares: number[], judgement: Record<string, Judgement> | null, alarms: Alarm[], step: number | null,
+ *   steps: Float64Array, other: Other | null, versus: Record<string, string>, isFollowing: boolean}} Numbers  `judgement` is what Python says under these weights, null until it has; `step` is the
  *   one on show, null where there is none, of all `steps` of this run and the other; `versus` are the words of both
  */
 export {};

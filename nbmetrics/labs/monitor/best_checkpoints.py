@@ -1,0 +1,156 @@
+"""The best checkpoint by each aggregate, and the set of those that are not worse by more than chance.
+
+The set is Hsu's (1984) for comparisons with the best, from draws of the noise that all steps share: step s is in it
+where no other step j is better by more than noise would make it,
+
+    D_s − D_j ≤ c_s σ_sj for all j,    c_s the 95 % quantile over draws of max_j (ε_s − ε_j)/σ_sj.
+
+ε are joint draws from influence values (`evaluation.draws`): the clients' rows are the same at every step, and so,
+where the Monitor drew them, are the latents, so differences vary less than scores do. The step that is best in truth,
+at this number of rows, is in the set with a probability of about 95 %, however many steps there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...errors import InvalidInput
+from ...ranking import lowest, same_scores
+from .history import History, Line
+from .scoring import MAX_NOISY_CLIENTS, draws_under_weights, standard_errors
+
+CONFIDENCE_LEVEL = 0.95
+# Of more steps, those with the best scores are compared; the others are taken for worse.
+MAX_COMPARED_STEPS = 1_000
+PARTS = ("avg", "all")
+# Of a noise that is read.
+MAX_NOISE_DRAWS = 4_096
+# Of the noise itself: what is left of a difference by rounding.
+SPREAD_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True)
+class BestStep:
+    """The step with the best score and its place on the line; None where there is none."""
+
+    step: int | None
+    place: int | None
+
+
+def best_step(line: Line, part: str) -> BestStep:
+    """Return the best step of a line by `part`, avg or all; of equal ones the first."""
+    losses = line.facts.losses(getattr(line, part))
+    finite = np.where(np.isfinite(losses), losses, np.inf)
+    if not np.isfinite(finite).any():
+        return BestStep(None, None)
+    place = lowest(finite)
+    return BestStep(int(line.steps[place]), place)
+
+
+def best_steps(history: History, line: Line) -> dict[str, int | None]:
+    """Return the best step by avg and by all."""
+    return {part: best_step(line, part).step for part in PARTS}
+
+
+def best_set(history: History, line: Line, part: str) -> list[int]:
+    """Return the steps not worse than any other by more than chance; InvalidInput where the noise is not known."""
+    losses = line.facts.losses(getattr(line, part))
+    order = np.argsort(np.where(np.isfinite(losses), losses, np.inf), kind="stable")
+    rivals = [
+        place for other in PARTS if (place := best_step(line, other).place) is not None
+    ]  # a sentence asks for them
+    first = [*order[:MAX_COMPARED_STEPS], *(p for p in order[MAX_COMPARED_STEPS:] if p in rivals)]
+    places = [int(p) for p in first if np.isfinite(losses[p])]
+    if not places:
+        return []
+    if all(line.points[place].count == 0 for place in places):  # distributions: exact, so no chance
+        return [int(line.steps[p]) for p in sorted(places) if same_scores(losses[p], losses[places[0]])]
+    draws_by_place = {place: noise_draws(history, line, place, part) for place in places}
+    best_draws = draws_by_place[places[0]]
+    if best_draws is None:
+        seen = f"{line.facts.label} has no noise that is known here: not of rows, too few of them, or logged without"
+        raise InvalidInput("metric", seen, "Use monitor.best, or another metric")
+    draws = {p: d for p, d in draws_by_place.items() if d is not None and len(d) == len(best_draws)}
+    is_in_set = is_best_within_chance(losses[list(draws)], np.stack(list(draws.values())))
+    return sorted(int(line.steps[p]) for p, is_in in zip(draws, is_in_set, strict=True) if is_in)
+
+
+def is_best_within_chance(losses: np.ndarray, draws: np.ndarray, level: float = CONFIDENCE_LEVEL) -> np.ndarray:
+    """Whether each of S losses may be the best, (S,) bools; `draws` (S, B) of their noise."""
+    may_be_best = np.zeros(len(losses), dtype=bool)
+    centred = draws - draws.mean(axis=1, keepdims=True)
+    gram = centred @ centred.T / (draws.shape[1] - 1)
+    squares = np.diag(gram)
+    spreads = np.sqrt(np.maximum(squares[:, None] + squares - 2.0 * gram, 0.0))
+    spreads[spreads <= SPREAD_ROUNDING * np.sqrt(squares.max(initial=0.0))] = 0.0  # of the same rows
+    inverse = np.divide(1.0, spreads, out=np.zeros_like(spreads), where=spreads > 0)
+    for s, own in enumerate(draws):
+        others = spreads[s] > 0
+        limit = 0.0
+        if others.any():
+            limit = np.quantile(((own - draws[others]) * inverse[s, others, None]).max(axis=0), level)
+        may_be_best[s] = bool(np.all(losses[s] - losses <= max(limit, 0.0) * spreads[s]))
+    return may_be_best
+
+
+def noise_draws(history: History, line: Line, place: int, part: str) -> np.ndarray | None:
+    """Return (B,) draws of the noise of one score as a loss; None where it is not known.
+
+    KID-all has that of KID-avg, as its gap is the same at every step. Of FID-all under other weights than those logged
+    it is that under those logged.
+    """
+    point, name = line.points[place], line.facts.name
+    by_client = history.array(point.frames.get(f"noise {name}"))
+    of_all = history.array(point.frames.get(f"all noise {name}"))
+    if by_client is not None and len(by_client) > MAX_NOISE_DRAWS:
+        return None
+    of_avg, of_all = draws_under_weights(history.weights, by_client, of_all)
+    draws: Any = of_avg if part == "avg" or line.facts.kind == "kid" else of_all
+    if draws is None or draws.ndim != 1 or not 1 < len(draws) <= MAX_NOISE_DRAWS or not np.isfinite(draws).all():
+        return None
+    value = np.asarray(draws, dtype=np.float64)
+    return -value if line.facts.higher_is_better and line.facts.best is None else value
+
+
+def line_errors(history: History, line: Line) -> np.ndarray:
+    """Return (S, 3) standard errors of avg, all and gap under the history's weights; NaN where they are not known.
+
+    Under other weights than those logged they are made from the draws, of runs that are not too long for it, and those
+    of FID-all and its gap are not known.
+    """
+    errors = line.errors.copy()
+    if np.isfinite(errors).any() or len(line.points) > MAX_COMPARED_STEPS or len(history.names) > MAX_NOISY_CLIENTS:
+        return errors
+    for place in range(len(line.points)):
+        is_kid = line.facts.kind == "kid"
+        errors[place] = standard_errors(noise_draws(history, line, place, "avg"), None, is_kid)
+    return errors
+
+
+def checkpoint_sentence(history: History, line: Line) -> str:
+    """Say in a sentence what each aggregate would keep, and whether they differ by more than chance."""
+    by = best_steps(history, line)
+    if by["avg"] is None or by["all"] is None:
+        return f"{line.facts.label} has no score yet."
+    if by["avg"] == by["all"]:
+        return f"{line.facts.label}: avg and all would both keep step {by['all']:,}."
+    sentence = f"{line.facts.label}: avg would keep step {by['avg']:,}, all step {by['all']:,}."
+    try:
+        sets = {part: best_set(history, line, part) for part in PARTS}
+    except InvalidInput:
+        return sentence
+    is_apart = {"all": by["avg"] not in sets["all"], "avg": by["all"] not in sets["avg"]}
+    values = {part: " and ".join(_value_text(line, part, step) for step in by.values()) for part in PARTS}
+    first = f"On all the difference {'is more than' if is_apart['all'] else 'could be'} chance ({values['all']})"
+    if is_apart["all"] == is_apart["avg"]:
+        return f"{sentence} {first}, and on avg, too ({values['avg']})."
+    return (
+        f"{sentence} {first}; on avg it {'is more than' if is_apart['avg'] else 'could be'} chance ({values['avg']})."
+    )
+
+
+def _value_text(line: Line, part: str, step: int | None) -> str:
+    return f"{getattr(line, part)[line.steps == step][0]:.4g}"

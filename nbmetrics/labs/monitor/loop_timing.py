@@ -1,0 +1,157 @@
+"""The time of a training loop: what a Monitor may take of it, and whether its next step comes far too late.
+
+A Monitor costs a share of the time since the first step, which is earned before it is spent. A loop stalls where no
+step comes for ten times the longest wait before and a minute at least, while its thread lives; in a notebook a cell
+that has ended stalls no loop of that thread, which IPython says by an event.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+# Of the loop's time, what a Monitor may cost.
+MAX_COST_SHARE = 0.05
+# Where losses alone cost that much, steps are still scored, this many times more seldom than the share allows.
+MAX_RARITY = 5.0
+# A loop stalls after these seconds at least, and so many times the longest wait before.
+MIN_STALL_SECONDS, STALL_TIMES = 60.0, 10.0
+# Seconds after which a loop of few steps a minute is at rest, at least and at most.
+MIN_REST_SECONDS, MAX_REST_SECONDS = 1.0, 20.0
+CELL_END = "post_run_cell"
+
+
+class Budget:
+    """An account in seconds, for all threads of a Monitor.
+
+    A step is due once the time has earned what the last one cost. What was not used lapses, so that no burst follows a
+    pause in the logging.
+
+    Attributes
+    ----------
+    loop, scoring, telling : seconds spent: of the loop itself; of a processor for scores, and for the page
+    draw, score : seconds that the last step took to be drawn, and scored
+    elapsed : seconds from the first step that was logged to the last
+    """
+
+    def __init__(self) -> None:
+        self.loop = self.scoring = self.telling = 0.0
+        self.draw = self.score = self.elapsed = 0.0
+        self._started = self._used = 0.0
+        self._paid = 0.0  # the time by which all that was spent is earned
+        self._lock = threading.Lock()
+
+    @property
+    def share(self) -> float:
+        """The share of the elapsed time that was spent."""
+        return (self.loop + self.scoring + self.telling) / self.elapsed if self.elapsed else 0.0
+
+    @property
+    def every(self) -> float:
+        """Seconds that earn one more step."""
+        return (self.draw + self.score) / MAX_COST_SHARE
+
+    def advance_to(self, now: float) -> None:
+        """Note that a step is logged now."""
+        with self._lock:
+            if not self._started:
+                self._started = now
+                self._paid += now
+            self.elapsed = max(self.elapsed, now - self._started)
+
+    def is_due(self, now: float) -> bool:
+        """Whether one more step is earned by now; the first one always is."""
+        with self._lock:
+            is_earned = self._paid + self.every <= now
+            return not self._used or is_earned or now - self._used >= MAX_RARITY * self.every
+
+    def begin_step(self, now: float) -> None:
+        """Begin to score a step, whose cost is spent later; older savings lapse."""
+        with self._lock:
+            self._paid, self._used = max(self._paid, now - self.every), now
+
+    def spend(self, what: str, seconds: float) -> None:
+        """Add seconds to `loop`, `scoring` or `telling`."""
+        with self._lock:
+            setattr(self, what, getattr(self, what) + seconds)
+            self._paid += seconds / MAX_COST_SHARE
+
+    @contextmanager
+    def spending(self, what: str) -> Iterator[None]:
+        """Spend the seconds of a processor that this thread takes meanwhile."""
+        start = time.thread_time()
+        try:
+            yield
+        finally:
+            self.spend(what, time.thread_time() - start)
+
+
+class StepClock:
+    """When steps were logged, and by which thread.
+
+    Attributes
+    ----------
+    last_time : seconds since 1970 of the last step, None before the first
+    """
+
+    def __init__(self) -> None:
+        self.last_time: float | None = None
+        self._step, self._last, self._longest = 0, 0.0, 0.0
+        self._thread: threading.Thread | None = None
+        self._has_ended = False
+
+    def tick(self, step: int, now: float) -> float:
+        """Note a step at `now` of the monotonic clock; return the seconds before it where it is late, else 0."""
+        wait, thread = now - self._last if self._last else 0.0, threading.current_thread()
+        is_same_loop = thread is self._thread and not self._has_ended
+        late = wait if is_same_loop and self._is_stall(wait) else 0.0
+        self._step, self._last, self._longest = step, now, max(self._longest, wait * is_same_loop)
+        self._thread, self._has_ended, self.last_time = thread, False, time.time()
+        return late
+
+    def end_loop(self, thread: threading.Thread | None = None) -> None:
+        """Expect no more steps, where they came from this thread (from any by default), until the next one."""
+        self._has_ended |= thread is None or thread is self._thread
+
+    def _is_stall(self, wait: float) -> bool:
+        return self._longest > 0 and wait > max(MIN_STALL_SECONDS, STALL_TIMES * self._longest)
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether no step has come for a while, or none at all."""
+        rest = min(MIN_REST_SECONDS + 2.0 * self._longest, MAX_REST_SECONDS)
+        return time.monotonic() - self._last > rest
+
+    @property
+    def stall_message(self) -> str:
+        """That no step comes though the loop's thread lives; "" where nothing is late."""
+        wait = time.monotonic() - self._last
+        is_running = self._thread is not None and self._thread.is_alive() and not self._has_ended
+        if not (is_running and self._is_stall(wait)):
+            return ""
+        return f"no step for {wait:,.0f} s after step {self._step:,}, and {self._longest:.2g} s at most before"
+
+
+def watch_cells(clock: StepClock) -> Callable[[], None]:
+    """Have IPython, where there is one, end the clock's loop with each cell; return what undoes that."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is None:
+        return lambda: None
+    events, clock_ref = shell.events, weakref.ref(clock)
+
+    def end_cell(*_: Any) -> None:
+        if (alive_clock := clock_ref()) is not None:
+            alive_clock.end_loop(threading.current_thread())
+
+    def unregister() -> None:
+        with suppress(ValueError):  # it is already
+            events.unregister(CELL_END, end_cell)
+
+    events.register(CELL_END, end_cell)
+    weakref.finalize(clock, unregister)
+    return unregister

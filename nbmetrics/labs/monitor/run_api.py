@@ -1,0 +1,267 @@
+"""What a user asks of a run, live or opened: scores, best checkpoints and alarms, and to log a step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ...errors import check_choice
+from . import alarms as rules
+from .best_checkpoints import PARTS, best_set, best_steps, checkpoint_sentence
+from .callbacks import HuggingFaceCallback, LightningCallback
+from .history import History
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from .live_run import Cost, LiveRun
+
+
+class Run:
+    """A run under some weights, read from its history.
+
+    Attributes
+    ----------
+    history : the value that everything is read from
+    table : DataFrame (step, metric, avg, all, gap)
+    losses : DataFrame, a row a step and a column a loss
+    alarms : DataFrame (step, alarm, words)
+    words : what each aggregate would keep, a sentence a metric
+    troubles : what could not be drawn, written or read
+    """
+
+    def __init__(self, history: History, alarm_rules: list[rules.Rule] | None = None) -> None:
+        self._history: History | None = history
+        self._rules: list[rules.Rule] = [*rules.DEFAULT_RULES] if alarm_rules is None else alarm_rules
+        self._alarm_cache: tuple[History, list[rules.Rule], list[rules.Alarm]] | None = None
+
+    @property
+    def history(self) -> History:
+        """What is known by now, as a value."""
+        assert self._history is not None
+        return self._history
+
+    @property
+    def table(self) -> pd.DataFrame:
+        return self.history.table
+
+    @property
+    def losses(self) -> pd.DataFrame:
+        return self.history.losses
+
+    def best(self, metric: str) -> dict[str, int | None]:
+        """The step with the best score by avg and by all, None where there is none yet."""
+        return best_steps(self.history, self.history.line(metric))
+
+    def best_set(self, metric: str) -> dict[str, list[int]]:
+        """The steps that are not worse than any other by more than chance, by avg and by all; see best_checkpoints.py.
+
+        Raises InvalidInput where the noise of the scores is not known.
+        """
+        history = self.history
+        return {part: best_set(history, history.line(metric), part) for part in PARTS}
+
+    def alarm(self, column: str, *, rises: float | None = None, falls: float | None = None, for_: int = 1) -> None:
+        """Sound an alarm where a column rises, or falls, by a share of its lowest, or highest, value so far.
+
+        Parameters
+        ----------
+        column : `fid_avg`, `fid_all`, `fid_gap` and so on, `variance` of the generated rows, or the name of a loss
+        rises, falls : the share, 0.5 for half of it; one of the two
+        for_ : steps in a row
+        """
+        rule = rules.Threshold.of(column, rises, falls, for_)
+        rules.check_column(self.history, column)
+        self._rules.append(rule)
+
+    @property
+    def rules(self) -> list[str]:
+        """The names of the rules that sound alarms: the default ones, and those that `alarm` added."""
+        return list(dict.fromkeys(rule.name for rule in self._rules))
+
+    def remove_alarm(self, name: str) -> None:
+        """Let a rule, by its name in `rules`, sound no more; of those that `alarm` added all with that name."""
+        check_choice(name, self.rules, "name")
+        self._rules[:] = [rule for rule in self._rules if rule.name != name]
+
+    @property
+    def alarms(self) -> pd.DataFrame:
+        """(step, alarm, words) of the default rules and of those that `alarm` added, read again from the whole run."""
+        history, alarm_rules = self.history, list(self._rules)
+        cache = self._alarm_cache
+        if cache is None or cache[0] is not history or cache[1] != alarm_rules:
+            self._alarm_cache = cache = history, alarm_rules, rules.find_alarms(history, alarm_rules)
+        return pd.DataFrame(cache[2], columns=["step", "alarm", "words"])
+
+    def with_weights(self, weights: Any) -> Run:
+        """The run as it is now under other weights, by name or in order: its table, best checkpoints and alarms.
+
+        avg and KID-all are exact; FID-all too up to 64 features, from moments in the log, and beyond to first order
+        (`history.lines["fid"].kinds`). Other metrics have no *all* there.
+        """
+        return Run(self.history.with_weights(weights), list(self._rules))
+
+    @property
+    def words(self) -> list[str]:
+        """What each aggregate would keep, a sentence a metric."""
+        history = self.history
+        return [checkpoint_sentence(history, line) for line in history.lines.values()]
+
+    @property
+    def troubles(self) -> list[str]:
+        return []
+
+    def plot(self) -> Figure:
+        """Each metric's avg and all, the gap below, losses, and the alarms at their steps."""
+        from .figure import run_figure
+
+        return run_figure(self.history, self.alarms)
+
+    def to_tensorboard(self, folder: Any) -> Path:
+        """See `nm.Monitor.to_tensorboard`."""
+        from .tensorboard_export import to_tensorboard
+
+        return to_tensorboard(self.history, [rules.Alarm(*row) for row in self.alarms.to_numpy().tolist()], folder)
+
+    def __repr__(self) -> str:
+        return "\n".join([f"{type(self).__name__} of {len(self.history.points):,} steps", *self.words])
+
+
+class RunApi:
+    """The methods of `nm.Monitor` that ask the run behind it, and their documentation."""
+
+    _live_run: LiveRun
+
+    def _show_new_rules(self) -> None:
+        """Show the alarms of other rules soon."""
+        raise NotImplementedError
+
+    def log(self, step: int, source: Any = None, **losses: Any) -> bool:
+        """Hand over a generator as it is at a step of the training, from any thread.
+
+        Parameters
+        ----------
+        step : a whole number, 0 or more; steps may come in any order, and one that comes twice is taken anew
+        source : a torch module with `latent_dim`, a function `(n, rng) -> rows`, rows (or images, where the clients
+            are), or a distribution; None where there are only losses. Drawn at once, in evaluation mode, of the same
+            seed at every step; modules and all random streams are left as they were
+        losses : numbers by name; tensors are not waited for
+
+        Returns
+        -------
+        bool : whether the step is to be scored; False where it came too soon for a cost of 5 %, or could not be drawn
+
+        Raises
+        ------
+        InvalidInput
+            For a step that is none, or a source that cannot be a generator of these clients; whatever goes wrong in
+            drawing, scoring and writing is told (`troubles`), and not raised.
+        """
+        return self._live_run.log(step, source, **losses)
+
+    def keep(self, step: int, source: Any = None, **losses: Any) -> bool:
+        """As `log`, and the step is scored whatever it costs: the last one, or one that a checkpoint is written of."""
+        return self._live_run.keep(step, source, **losses)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        return self._live_run.table
+
+    @property
+    def scores(self) -> pd.DataFrame:
+        """Of every client at every step."""
+        return self._live_run.history.scores
+
+    @property
+    def losses(self) -> pd.DataFrame:
+        return self._live_run.losses
+
+    @property
+    def alarms(self) -> pd.DataFrame:
+        """Of the default rules and of those that `alarm` added, read again from the whole run."""
+        return self._live_run.alarms
+
+    @property
+    def words(self) -> list[str]:
+        return self._live_run.words
+
+    @property
+    def cost(self) -> Cost:
+        return self._live_run.cost
+
+    @property
+    def troubles(self) -> list[str]:
+        return self._live_run.troubles
+
+    def best(self, metric: str) -> dict[str, int | None]:
+        """The step with the best score by avg and by all, None where there is none yet."""
+        return self._live_run.best(metric)
+
+    def best_set(self, metric: str) -> dict[str, list[int]]:
+        """The steps that are not worse than any other by more than chance, by avg and by all.
+
+        Raises InvalidInput where the noise of the scores is not known.
+        """
+        return self._live_run.best_set(metric)
+
+    def with_weights(self, weights: Any) -> Run:
+        """The run as it is now under other weights, by name or in order: its table, best checkpoints and alarms.
+
+        avg and KID-all are exact; FID-all too up to 64 features, from moments in the log, and beyond to first order.
+        Other metrics have no *all* there.
+        """
+        return self._live_run.with_weights(weights)
+
+    def alarm(
+        self, column: str, *, rises: float | None = None, falls: float | None = None, for_: int = 1, call: Any = None
+    ) -> None:
+        """Sound an alarm where a column rises, or falls, by a share of its lowest, or highest, value so far.
+
+        Parameters
+        ----------
+        column : `fid_avg`, `fid_all`, `fid_gap` and so on, `variance` of the generated rows, or the name of a loss
+        rises, falls : the share, 0.5 for half of it; one of the two
+        for_ : steps in a row
+        call : a function of one `Alarm(step, alarm, words)`, called on another thread for each new one of a live run;
+            what it raises is told
+        """
+        self._live_run.alarm(column, rises=rises, falls=falls, for_=for_, call=call)
+        self._show_new_rules()
+
+    @property
+    def rules(self) -> list[str]:
+        """The names of the rules that sound alarms: the default ones, and those that `alarm` added."""
+        return self._live_run.rules
+
+    def remove_alarm(self, name: str) -> None:
+        """Let a rule, by its name in `rules`, sound no more; to change one, remove it and add it anew."""
+        self._live_run.remove_alarm(name)
+        self._show_new_rules()
+
+    def lightning(self, source: Any, every: int = 1) -> LightningCallback:
+        """A callback for PyTorch Lightning: `Trainer(callbacks=[monitor.lightning(module.generator)])`.
+
+        Logs `source`, as for `log`, and what the module logged (`callback_metrics`) every so many steps of the trainer
+        (`global_step`), of which those are scored that 5 % of the time pay for; the last step always is. Of several
+        processes only the first logs.
+
+        Raises InvalidInput for what cannot be a generator of these clients.
+        """
+        return LightningCallback(self._live_run, source, every)
+
+    def hugging_face(self, source: Any, every: int = 1) -> HuggingFaceCallback:
+        """A callback for Hugging Face's `transformers.Trainer(callbacks=[monitor.hugging_face(model.generator)])`.
+
+        As `lightning`; losses come when the trainer logs them (`logging_steps`).
+        """
+        return HuggingFaceCallback(self._live_run, source, every)
+
+    def to_tensorboard(self, folder: Any) -> Path:
+        """Write scores, losses and alarms as TensorBoard's files into a new folder, and return it.
+
+        Of scores avg, all, gap and those of the first 100 clients. Raises InvalidInput where tensorboard is not
+        installed, and for a folder that is not empty or cannot be written.
+        """
+        return self._live_run.to_tensorboard(folder)
