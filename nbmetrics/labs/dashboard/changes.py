@@ -42,10 +42,10 @@ class Change:
     @classmethod
     def parse(cls, value: Any, where: str = "regroup") -> Change:
         """From a dict; raises `InvalidInput` naming what is wrong."""
-        given = fields_of(value, FIELDS, FIELDS, where)
-        do = check_choice(given["do"], KINDS, f"{where}.do")
-        clients = check_names(listed(given["clients"], f"{where}.clients", *COUNTS[do]), f"{where}.clients")
-        name = check_text(given["name"], f"{where}.name", LONGEST_NAME)
+        fields = fields_of(value, FIELDS, FIELDS, where)
+        do = check_choice(fields["do"], KINDS, f"{where}.do")
+        clients = check_names(listed(fields["clients"], f"{where}.clients", *COUNTS[do]), f"{where}.clients")
+        name = check_text(fields["name"], f"{where}.name", LONGEST_NAME)
         if do == "merge":
             (name,) = check_names([name], f"{where}.name")
         return cls(do, tuple(clients), name)
@@ -54,7 +54,7 @@ class Change:
         """The dict that `parse` reads."""
         return {"do": self.do, "clients": list(self.clients), "name": self.name}
 
-    def applied(self, federation: Federation) -> Federation:
+    def apply(self, federation: Federation) -> Federation:
         """The federation with this done to its clients; InvalidInput where that cannot be."""
         match self.do:
             case "merge":
@@ -66,7 +66,7 @@ class Change:
             case _:
                 return federation.move_class(self.name, *self.clients)
 
-    def weighed(self, weights: Mapping[str, float], before: Federation, after: Federation) -> dict[str, float]:
+    def reweight(self, weights: Mapping[str, float], before: Federation, after: Federation) -> dict[str, float]:
         """Weights of the clients of `after`: who is merged brings its own, and rows that go take their share along."""
         kept = {name: weights[name] for name in after.names if name in weights}
         first = self.clients[0]
@@ -85,11 +85,11 @@ class Change:
 
 def changes_of(value: Any) -> tuple[Change, ...]:
     """Those of a scene, in their order."""
-    given = listed(value, "regroup", 0, MOST_CHANGES)
-    return tuple(Change.parse(change, f"regroup[{i}]") for i, change in enumerate(given))
+    changes = listed(value, "regroup", 0, MOST_CHANGES)
+    return tuple(Change.parse(change, f"regroup[{i}]") for i, change in enumerate(changes))
 
 
-def asked(merge: Any, drop: Any, split: Any, move: Any) -> tuple[Change, ...]:
+def parse_changes(merge: Any, drop: Any, split: Any, move: Any) -> tuple[Change, ...]:
     """What a user asks for at once, in the order in which it is done."""
     merge = {} if merge is None else merge
     if not isinstance(merge, Mapping):
@@ -110,9 +110,9 @@ def _names(value: Any, argument: str) -> list[Any]:
 
 
 def _several(value: Any, argument: str) -> list[Any]:
-    given = check_list(value, argument)
-    is_one = len(given) == 3 and not any(isinstance(part, (list, tuple)) for part in given)
-    return [given] if is_one else given
+    moves = check_list(value, argument)
+    is_one = len(moves) == 3 and not any(isinstance(part, (list, tuple)) for part in moves)
+    return [moves] if is_one else moves
 
 
 def _triple(value: Any) -> list[Any]:

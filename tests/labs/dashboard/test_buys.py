@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs.dashboard.ranges import apart
-from nbmetrics.labs.dashboard.settle import settle
+from nbmetrics.labs.dashboard.place_ranges import standard_errors_apart
 from tests.labs.dashboard.islands import islands
+from tests.labs.dashboard.sample_size_oracle import settle
 from tests.labs.inside import mixture_of, scene_of, study_of
 
 CLIENTS, GENERATORS = islands(40, narrow=(0, 1.5, 200), wide=(0, 1.7, 150), off=(2, 1, 200))
@@ -29,7 +29,7 @@ def answered(lab):
 
 
 def test_the_shares_of_weightings_are_those_of_random_ones(lab):
-    centres = study_of(lab).facts("kid").centres
+    centres = study_of(lab).metric_view("kid").centres
     best = (np.random.default_rng(5).dirichlet(np.ones(3), 20_000) @ centres.T).argmin(axis=1)
     won = answered(lab)["won"]["kid"]
     for g, name in enumerate(GENERATORS):
@@ -39,19 +39,21 @@ def test_the_shares_of_weightings_are_those_of_random_ones(lab):
 
 def test_the_variance_is_that_of_the_leaders_difference_and_falls_with_each_sources_rows(lab):
     study, shares = study_of(lab), scene_of(lab).shares
-    known = study.known("kid", shares)
+    known = study.weighted_scores("kid", shares)
     found = answered(lab)["settle"]["kid"]
     pair = [list(GENERATORS).index(name) for name in found["pair"]]
     assert pair[0] == known.avg_centres.argmin()
     others = [g for g in range(3) if g != pair[0]]
-    assert pair[1] == min(others, key=lambda g: apart(known.avg_centres, known.avg_draws, pair[0], g))
+    assert pair[1] == min(others, key=lambda g: standard_errors_apart(known.avg_centres, known.avg_draws, pair[0], g))
     assert found["sizes"] == [90, 60, 40, *(len(GENERATORS[name]) for name in found["pair"])]
     assert min(found["variances"]) > 0
     # Draws of single sources are 256 only, so their variances add up to that of all within sampling error.
     whole = (known.avg_draws[:, pair] @ [1, -1]).var()
     assert sum(found["variances"]) == pytest.approx(whole, rel=0.35)
     now = settle(
-        apart(known.avg_centres, known.avg_draws, *pair), np.array(found["variances"]), np.array(found["sizes"])
+        standard_errors_apart(known.avg_centres, known.avg_draws, *pair),
+        np.array(found["variances"]),
+        np.array(found["sizes"]),
     )
     assert 0 < now.now < 0.5 and all(after < now.now for buy in now.buys for after in buy.after)
 

@@ -8,14 +8,14 @@ import pytest
 from PIL import Image
 
 import nbmetrics as nm
-from nbmetrics.labs.dashboard import details as module
-from nbmetrics.labs.dashboard.details import details
+from nbmetrics.labs.dashboard import cell_details as module
+from nbmetrics.labs.dashboard.cell_details import cell_details
 from tests.labs.inside import send
 from tests.waiting import until
 
 
 def last(scores, metric, g=0, i=0):
-    return list(details(scores.result(metric), g, i, scores.weights))[-1]
+    return list(cell_details(scores.result(metric), g, i, scores.weights))[-1]
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_copies_are_by_memorization_score_where_there_are_test_rows(rows, scores
 
 
 def test_of_many_rows_some_are_looked_at_and_it_is_said(scores, monkeypatch):
-    monkeypatch.setattr(module, "MOST_ROWS", 12)
+    monkeypatch.setattr(module, "MAX_ROWS_A_SIDE", 12)
     found = last(scores, "kid", 1, 1)["rows"]
     assert found["of"] == [40, 35] and found["looked"] == [10, 12]
     assert all(carrier["row"] % 4 == 0 for carrier in found["client"])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs.dashboard import likeness as module
-from nbmetrics.labs.dashboard.likeness import likeness, squared_apart, squared_mmd, tree_of
+from nbmetrics.labs.dashboard import clustering as module
+from nbmetrics.labs.dashboard.clustering import cluster_clients, squared_mmd, squared_score_distances, tree_of
 from nbmetrics.metrics.base import Sample
 
 
@@ -51,31 +51,31 @@ def test_neighbours_are_as_alike_as_the_tree_allows(seed):
 
 
 def test_two_kinds_of_clients_stand_side_by_side():
-    leaves, joins = likeness(samples(*(nm.Gaussian([x, 0]) for x in (0, 4, 0.1, 4.1, 0.2))))
+    leaves, joins = cluster_clients(samples(*(nm.Gaussian([x, 0]) for x in (0, 4, 0.1, 4.1, 0.2))))
     assert {frozenset(leaves[:3]), frozenset(leaves[2:])} & {frozenset({0, 2, 4})}
     assert [far for _, _, far in joins] == sorted(far for _, _, far in joins)
 
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_of_one_or_two_there_is_one_order(count):
-    assert likeness(samples(*[nm.Gaussian([0.0])] * count)).leaves == list(range(count))
+    assert cluster_clients(samples(*[nm.Gaussian([0.0])] * count)).leaves == list(range(count))
 
 
 def test_too_many_clients_stand_as_given(monkeypatch):
     clients = samples(*(nm.Gaussian([x]) for x in (5.0, 0.0, 6.0, 1.0)))
-    assert likeness(clients).leaves != [0, 1, 2, 3]
-    monkeypatch.setattr(module, "MOST_CLIENTS", 3)
-    assert likeness(clients).leaves == [0, 1, 2, 3]
+    assert cluster_clients(clients).leaves != [0, 1, 2, 3]
+    monkeypatch.setattr(module, "MAX_CLIENTS", 3)
+    assert cluster_clients(clients).leaves == [0, 1, 2, 3]
 
 
 def test_of_many_distributions_some_rows_tell_which_are_alike(monkeypatch):
-    monkeypatch.setattr(module, "MOST_EXACT", 3)
+    monkeypatch.setattr(module, "MAX_EXACT_CLIENTS", 3)
     found = squared_mmd(samples(*(nm.Gaussian([x, 0.0]) for x in (0.0, 3.0, 0.0, 3.0))))
     assert (found[0, 2], found[1, 3]) < (0.1 * found[0, 1], 0.1 * found[0, 3])
 
 
 def test_a_table_alone_tells_which_clients_are_alike():
     scores = np.array([[1.0, 9.0, 1.1, np.inf], [np.nan, 0.0, 0.1, 0.0], [2.0, 2.0, 2.0, 2.0]])
-    squared = squared_apart(scores)
+    squared = squared_score_distances(scores)
     assert np.isfinite(squared).all() and (squared == squared.T).all() and not squared.diagonal().any()
     assert squared[0, 3] > squared[1, 3]

@@ -7,9 +7,15 @@ import numpy as np
 import pytest
 
 from nbmetrics.evaluation.noise_samples import Multipliers
-from nbmetrics.labs.dashboard.ranges import average, average_noise, flip, leaders, leads
+from nbmetrics.labs.dashboard.place_ranges import average, leaders, order_pvalue, place_ranges
 from tests.labs.dashboard.page import said
 from tests.node import needs_node
+
+
+def average_noise(draws, scale, weights):
+    """The noise of `average`, (B, G), of draws (B, G, k) in units of scale (G, k): averageNoise of the page."""
+    counted = weights > 0
+    return np.einsum("bgi,gi->bg", draws[:, :, counted], scale[:, counted] * weights[counted])
 
 
 def noisy(rng, size, count=64):
@@ -49,7 +55,7 @@ def test_places_are_those_counted_by_hand():
         losses, draws = rng.normal(size=size), rng.normal(0, 0.4, (40, size))
         losses[-1] = rng.choice([math.nan, 0.1])
         told = by_hand(losses.tolist(), draws.tolist(), 0.9)
-        ranges = leads(losses, draws, 0.9)
+        ranges = place_ranges(losses, draws, 0.9)
         assert set(zip(*map(np.ndarray.tolist, np.nonzero(ranges.better)), strict=True)) == told
         for g, loss in enumerate(losses):
             beaten, beats = sum(b == g for _, b in told), sum(a == g for a, _ in told)
@@ -62,21 +68,21 @@ def test_what_is_shared_by_all_generators_separates_nobody_and_hides_nobody():
     rng = np.random.default_rng(1)
     shared = rng.normal(size=(256, 1))
     losses = np.array([1.0, 1.2])
-    assert leads(losses, shared + rng.normal(0, 0.01, (256, 2))).better[0, 1]
-    assert not leads(losses, rng.normal(0, 1, (256, 2))).better.any()
-    same = leads(losses, np.repeat(shared, 2, axis=1))
-    assert same.better[0, 1] and not leads(np.array([1.0, 1.0]), np.repeat(shared, 2, axis=1)).better.any()
-    assert leads(losses, None).high.tolist() == [2, 2]
-    assert not leads(np.array([1.0, 1.0 + 1e-13]), np.zeros((9, 2))).better.any()
-    assert leads(np.array([1.0, math.inf, math.inf]), rng.normal(size=(9, 3))).high.tolist() == [1, 3, 3]
+    assert place_ranges(losses, shared + rng.normal(0, 0.01, (256, 2))).better[0, 1]
+    assert not place_ranges(losses, rng.normal(0, 1, (256, 2))).better.any()
+    same = place_ranges(losses, np.repeat(shared, 2, axis=1))
+    assert same.better[0, 1] and not place_ranges(np.array([1.0, 1.0]), np.repeat(shared, 2, axis=1)).better.any()
+    assert place_ranges(losses, None).high.tolist() == [2, 2]
+    assert not place_ranges(np.array([1.0, 1.0 + 1e-13]), np.zeros((9, 2))).better.any()
+    assert place_ranges(np.array([1.0, math.inf, math.inf]), rng.normal(size=(9, 3))).high.tolist() == [1, 3, 3]
 
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("unit", [1e-200, 1.0, 1e264])
 def test_noise_whose_squares_are_no_numbers_still_tells_nobody_apart(unit):
     draws = np.random.default_rng(6).normal(size=(256, 3)) * [1.0, 1.0, 10.0] * unit
-    assert not leads(np.array([0.1, 0.2, -1.0]) * unit, draws).better.any()
-    assert leads(np.array([0.0, 20.0, 200.0]) * unit, draws).better[0, 1:].all()
+    assert not place_ranges(np.array([0.1, 0.2, -1.0]) * unit, draws).better.any()
+    assert place_ranges(np.array([0.0, 20.0, 200.0]) * unit, draws).better[0, 1:].all()
 
 
 def test_average_leaves_out_who_has_no_weight():
@@ -89,11 +95,11 @@ def test_flip_is_the_share_of_worlds_in_which_the_pair_is_the_other_way():
     """A flat prior on the true difference: of worlds with this difference seen, the share that is the other way."""
     rng = np.random.default_rng(2)
     draws = rng.normal(size=(100_000, 2)) * [0.3, 0.4]
-    assert flip(np.array([1.0, 1.6]), draws, 0, 1) == pytest.approx(
+    assert order_pvalue(np.array([1.0, 1.6]), draws, 0, 1) == pytest.approx(
         np.mean(0.6 + draws[:, 0] - draws[:, 1] < 0), abs=0.004
     )
-    assert flip(np.array([1.0, 1.0]), draws, 0, 1) == 0.5
-    assert math.isnan(flip(np.array([1.0, 1.6]), None, 0, 1))
+    assert order_pvalue(np.array([1.0, 1.0]), draws, 0, 1) == 0.5
+    assert math.isnan(order_pvalue(np.array([1.0, 1.6]), None, 0, 1))
 
 
 @needs_node
@@ -101,7 +107,7 @@ def test_page_and_python_give_the_same_places():
     rng = np.random.default_rng(3)
     cases = [noisy(rng, int(rng.integers(1, 9))) for _ in range(60)]
     found = said(
-        "ranges.js",
+        "place_ranges.js",
         "leads, leaders, flip",
         "say(given.map(([losses, draws]) => { const noise = columns(draws), ranges = leads(losses, noise);"
         " return { ...ranges, leaders: leaders(ranges, losses),"
@@ -109,10 +115,10 @@ def test_page_and_python_give_the_same_places():
         cases,
     )
     for (losses, draws), page in zip(cases, found, strict=True):
-        ranges = leads(losses, draws)
+        ranges = place_ranges(losses, draws)
         assert [page["low"], page["high"]] == [ranges.low.tolist(), ranges.high.tolist()]
         assert page["better"] == ranges.better.tolist() and page["leaders"] == leaders(ranges, losses)
-        flips = [flip(losses, draws, 0, g) for g in range(len(losses))]
+        flips = [order_pvalue(losses, draws, 0, g) for g in range(len(losses))]
         np.testing.assert_allclose(page["flips"], flips, rtol=1e-7, atol=1e-12)
     assert sum(any(map(any, page["better"])) for page in found) > 20
 
@@ -124,7 +130,7 @@ def test_page_and_python_give_the_same_averages_and_noise():
     values, weights = rng.normal(size=(3, 5)), np.array([0.1, 0.2, 0.0, 0.4, 0.3])
     values[1, 2] = math.nan
     page = said(
-        "ranges.js",
+        "place_ranges.js",
         "average, averageNoise",
         "const [draws, scale, values, weights] = given;"
         "say([average(values, weights), scale.map((own, g) =>"
@@ -140,7 +146,7 @@ def test_tails_of_the_normal_distribution():
     from scipy.special import ndtr
 
     at = [0.0, 1e-9, 0.3, 1.0, 2.9, 2.9999999, 3.0, 4.5, 8.0, 37.0, math.inf]
-    found = said("ranges.js", "upperTail", "say(given.map(upperTail))", at)
+    found = said("place_ranges.js", "upperTail", "say(given.map(upperTail))", at)
     np.testing.assert_allclose(found, ndtr(-np.array(at)), rtol=2e-12)
 
 
@@ -156,7 +162,7 @@ def test_how_often_a_tie_is_told_apart(ahead, least, most):
             losses += weight * influence_values.mean(axis=0)
             draws += weight * Multipliers(256, world).mean(influence_values.T, [0, i]).T
         losses[0] -= ahead
-        better = leads(losses, draws).better
+        better = place_ranges(losses, draws).better
         told += better[0].any() if ahead else better.any()
     error = math.sqrt(most * (1 - most) / worlds)
     assert least <= told / worlds <= most + 3 * error

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from nbmetrics.labs.dashboard import regions as module
-from nbmetrics.labs.dashboard.regions import polygons, regions, regret, share_of_weightings, worst
+from nbmetrics.labs.dashboard import winner_regions as module
+from nbmetrics.labs.dashboard.win_shares import share_of_weightings
+from nbmetrics.labs.dashboard.winner_regions import polygons, regions, regret, worst
 from tests.labs.dashboard.page import said
 from tests.labs.dashboard.test_certificate_page import world
 from tests.node import needs_node
@@ -93,7 +94,7 @@ def test_page_and_python_give_the_same_regions():
             centres[0, 0] = (math.nan, math.inf)[n % 2]
         cases.append([centres, rng.permutation([0, 0, 1, 1, 2, 2]), weights])
     found = said(
-        "regions.js",
+        "winner_regions.js",
         "regions, regret, worst",
         "say(given.map(([centres, groups, weights]) =>"
         " [regions(centres, groups, weights), regret(centres), worst(centres, weights)]))",

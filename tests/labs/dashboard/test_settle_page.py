@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from nbmetrics.labs.dashboard.settle import ROWS, kept_after, p_after, parts, settle, settle_sentence
+from nbmetrics.labs.dashboard.sample_size_planning import variance_by_source
 from tests.labs.dashboard.page import said
+from tests.labs.dashboard.sample_size_oracle import ROWS, kept_after, p_after, settle, settle_sentence
 from tests.node import needs_node
 
 
@@ -50,7 +51,7 @@ def test_parts_add_up_to_the_variance_of_the_difference():
     real = rng.normal(size=(20_000, 1, 3)) * scale + rng.normal(size=(20_000, 2, 3)) * scale
     generated = np.repeat(rng.normal(size=(20_000, 2, 1)), 3, axis=2) * [[[0.3], [0.6]]]
     weights = np.array([0.5, 0.25, 0.25])
-    found = parts(real, generated, weights, 0, 1)
+    found = variance_by_source(real, generated, weights, 0, 1)
     np.testing.assert_allclose(found, [0.5, 0.5, 2 * (0.5 / 4) ** 2, 0.09, 0.36], rtol=0.05)
     apart = ((real + generated) @ weights) @ [1, -1]
     assert found.sum() == pytest.approx(apart.var(), rel=0.03)
@@ -111,7 +112,7 @@ def test_page_and_python_promise_the_same():
         variances = rng.exponential(size=5) * (rng.uniform(size=5) < 0.8)
         cases.append((float(rng.exponential(1.5)), variances, rng.integers(10, 5000, 5)))
     found = said(
-        "settle.js",
+        "sample_size_planning.js",
         "settle, settleSentence",
         "const clients = ['north', 'south', 'east']; say(given.map((case_) => { const found = settle(...case_);"
         " return { found, sentence: settleSentence(found, 'Narrow', 'Wide', clients) }; }))",

@@ -8,9 +8,9 @@ import pytest
 from PIL import Image
 
 import nbmetrics as nm
-from nbmetrics.labs.dashboard import pictures
-from nbmetrics.labs.dashboard.federated import FederationStudy
-from nbmetrics.labs.dashboard.pictures import MOST_OF_ALL, MOST_OF_ONE, MOST_TILES, strip
+from nbmetrics.labs.dashboard import thumbnails
+from nbmetrics.labs.dashboard.federation_comparison import FederationComparison
+from nbmetrics.labs.dashboard.thumbnails import MAX_LETTERS_A_STRIP, MAX_LETTERS_OF_ALL, MAX_TILES, strip
 
 
 def numbered(count, first=0):
@@ -52,14 +52,14 @@ def filled(study):
 
 def test_strips_come_after_the_first_numbers_and_show_the_same_places(federation):
     generators = {"a": numbered(50), "b": numbered(50), "few": numbered(2), "rows": np.zeros((9, 16)) + np.eye(9, 16)}
-    study = FederationStudy(federation, generators, ("fid",), None)
+    study = FederationComparison(federation, generators, ("fid",), None)
     assert study.strips == {}
     told = filled(study)
     assert [(pooled, every) for words, pooled, every in told if words == "pictures"] == [(True, False)] * 4
     strips = study.strips
     assert list(strips["generators"]) == ["a", "b", "few"]
     drawn = places(strips["generators"]["a"])
-    assert drawn == places(strips["generators"]["b"]) and len(set(drawn)) == MOST_TILES and max(drawn) > 5
+    assert drawn == places(strips["generators"]["b"]) and len(set(drawn)) == MAX_TILES and max(drawn) > 5
     assert sorted(places(strips["generators"]["few"])) == [0, 1]
     assert strips["generators"]["few"]["of"] == 2 and strips["clients"]["of"] == 80
     study.remove("a")
@@ -69,26 +69,26 @@ def test_strips_come_after_the_first_numbers_and_show_the_same_places(federation
 
 
 def test_the_clients_are_drawn_by_their_weights(monkeypatch):
-    monkeypatch.setattr(pictures, "MOST_TILES", 400)
+    monkeypatch.setattr(thumbnails, "MAX_TILES", 400)
     parties = [range(10_000), range(20_000, 20_500)]
-    whose, which = pictures._places(parties, [3.0, 1.0])
+    whose, which = thumbnails._places(parties, [3.0, 1.0])
     assert len(whose) > 350 and 0.7 < sum(party is parties[0] for party in whose) / len(whose) < 0.8
     assert all(0 <= place < len(party) for party, place in zip(whose, which, strict=True))
 
 
 def test_strips_keep_to_their_budget_and_say_where_a_picture_is_gone():
     photos = noise(30, 0, 96)
-    one = strip([photos], [1.0], MOST_OF_ONE)
-    assert one["count"] == MOST_TILES and len(one["picture"]) <= MOST_OF_ONE and one["side"] >= 24
+    one = strip([photos], [1.0], MAX_LETTERS_A_STRIP)
+    assert one["count"] == MAX_TILES and len(one["picture"]) <= MAX_LETTERS_A_STRIP and one["side"] >= 24
     assert strip([photos], [1.0], 100) is None
-    wide = strip([np.full((9, 10, 40), 7, np.uint8)], [1.0], MOST_OF_ONE)
+    wide = strip([np.full((9, 10, 40), 7, np.uint8)], [1.0], MAX_LETTERS_A_STRIP)
     assert pixels(wide).shape[0] == wide["side"] == 40
 
     class Gone(list):
         def __getitem__(self, place):
             raise nm.InvalidInput("source", "was read before, and now it is gone", "Call nm.images again")
 
-    assert strip([Gone(range(9))], [1.0], MOST_OF_ONE) is None
+    assert strip([Gone(range(9))], [1.0], MAX_LETTERS_A_STRIP) is None
 
 
 def test_the_strips_of_twenty_generators_fit_a_page():
@@ -99,11 +99,11 @@ def test_the_strips_of_twenty_generators_fit_a_page():
     found = lab.strips
     assert len(found["generators"]) == 20
     letters = sum(len(one["picture"]) for one in [lab.clients_strip, *found["generators"].values()])
-    assert 20 * 1000 < letters <= MOST_OF_ALL
+    assert 20 * 1000 < letters <= MAX_LETTERS_OF_ALL
     lab.close()
 
 
 def test_rows_have_no_strips():
     rng = np.random.default_rng(0)
-    study = FederationStudy({"a": rng.normal(size=(20, 2))}, {"g": rng.normal(size=(20, 2))}, ("kid",), None)
+    study = FederationComparison({"a": rng.normal(size=(20, 2))}, {"g": rng.normal(size=(20, 2))}, ("kid",), None)
     assert "pictures" not in [words for words, *_ in filled(study)] and study.strips == {}

@@ -9,11 +9,10 @@ import pytest
 from PIL import Image
 
 import nbmetrics as nm
-from nbmetrics.labs.dashboard.places import crossings, order_of, tiers
-from nbmetrics.labs.dashboard.ranges import leads
+from nbmetrics.labs.dashboard.figures import VIEWS, draw_view
+from nbmetrics.labs.dashboard.place_ranges import crossings, place_ranges, sort_by_loss, tiers
 from nbmetrics.labs.dashboard.scene import ORDERS, DashboardScene
-from nbmetrics.labs.dashboard.table import TableStudy
-from nbmetrics.labs.dashboard.views import VIEWS, drawn
+from nbmetrics.labs.dashboard.table_comparison import TableComparison
 from tests.labs.dashboard.page import said
 
 # Distributions, so that their scores are exact and have no bias to take off.
@@ -79,11 +78,11 @@ def test_views_take_odd_tables():
         (many, ("heat map",)),
         ({"alone": [1.0]}, ("leaderboard", "heat map", "weights")),
     ):
-        study = TableStudy(table, None, "Score", False)
+        study = TableComparison(table, None, "Score", False)
         common = {"metric": "score", "weights": study.weights, "generators": study.generators}
         for view in views:
             scene = DashboardScene.parse({**common, "colour": "raw" if len(table) > 1 else "regret"})
-            figure, _, words = drawn(view, study.sight(scene), "")
+            figure, _, words = draw_view(view, study.view_model(scene), "")
             figure.canvas.draw()
             assert next(iter(table)) in words or str(len(table)) in words
 
@@ -93,38 +92,42 @@ def test_places_are_those_of_the_page():
     given, wanted = [], []
     for _ in range(10):
         losses, noise = rng.normal(0, 1, (2, 6)), rng.normal(0, 0.2, (2, 64, 6))
-        ranges = [leads(own, draws) for own, draws in zip(losses, noise, strict=True)]
+        ranges = [place_ranges(own, draws) for own, draws in zip(losses, noise, strict=True)]
         groups = [tiers(r, own) for r, own in zip(ranges, losses, strict=True)]
         orders = [[g for group in side for g in group] for side in groups]
         given.append({"losses": losses, "better": [r.better.astype(int) for r in ranges]})
-        wanted.append({"groups": groups, "crossed": crossings(*orders, *ranges), "order": order_of(losses[0])})
+        wanted.append({"groups": groups, "crossed": crossings(*orders, *ranges), "order": sort_by_loss(losses[0])})
     line = """say(given.map(({ losses, better }) => {
         const ranges = better.map((better) => ({ better }));
         const groups = losses.map((own, k) => tiers(ranges[k], own));
         const [left, right] = groups.map((side) => side.flat());
-        return { groups, crossed: crossings(left, right, ...ranges), order: sorted(losses[0]) }; }));"""
-    assert said("places.js", "crossings, sorted, tiers", line, given) == wanted
+        return { groups, crossed: crossings(left, right, ...ranges), order: sortByLoss(losses[0]) }; }));"""
+    assert said("places.js", "crossings, sortByLoss, tiers", line, given) == wanted
     assert {"", "chance", "real"} == {kind for own in wanted for kind in own["crossed"]}
 
 
 def sight_of(table, **changes):
-    study = TableStudy(table, [5, 1, 2], "Score", False)
+    study = TableComparison(table, [5, 1, 2], "Score", False)
     base = {"metric": study.metrics[0], "weights": [5, 1, 2], "generators": list(table)}
-    return study.sight(DashboardScene.parse({**base, **changes}))
+    return study.view_model(DashboardScene.parse({**base, **changes}))
 
 
 def test_clients_stand_as_in_the_page():
     table = {"a": [0.3, 0.9, 1.0], "b": [0.5, 0.1, 2.0]}
     sight = sight_of(table)
     sight = replace(sight, clients=("c 10", "c 9", "B"), sizes=(3, 3, 8), leaves=[2, 0, 1])
-    metric = {"centres": sight.facts.centres, "avgLosses": sight.losses["avg"], "worstLosses": sight.losses["worst"]}
+    metric = {
+        "centres": sight.metric_view.centres,
+        "avgLosses": sight.losses["avg"],
+        "worstLosses": sight.losses["worst"],
+    }
     clients = [{"name": n, "rows": r} for n, r in zip(sight.clients, sight.sizes, strict=True)]
     ways = [{"order": order, "by": by, "metric": "score"} for order in ORDERS for by in ("avg", "worst")]
     numbers = {"clients": clients, "shares": sight.scene.shares, "metrics": {"score": metric}}
     given = {"ways": ways, "numbers": numbers, "board": {"leaves": sight.leaves}}
     line = "say(given.ways.map((scene) => clientOrder(scene, given.numbers, given.board)));"
     own = [replace(sight, scene=replace(sight.scene, order=way["order"], by=way["by"])).client_order() for way in ways]
-    assert own == said("order.js", "clientOrder", line, given)
+    assert own == said("client_order.js", "clientOrder", line, given)
 
 
 def test_winners_are_those_of_the_page():
@@ -138,5 +141,5 @@ def test_winners_are_those_of_the_page():
             "isNear": False,
             "facts": {"same": False},
         }
-        page = said("regretcard.js", "choicesOf", "say(choicesOf(given));", given)
+        page = said("regret_card.js", "choicesOf", "say(choicesOf(given));", given)
         assert sight.choices() == [(choice["g"], choice["words"]) for choice in page]

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs.dashboard import winners
-from nbmetrics.labs.dashboard.asked import Asked
-from nbmetrics.labs.dashboard.regions import proportions
+from nbmetrics.labs.dashboard import winner_regions
+from nbmetrics.labs.dashboard.on_demand import OnDemand
 from nbmetrics.labs.dashboard.scene import DashboardScene
+from nbmetrics.labs.dashboard.winner_regions import proportions
 from tests.labs.dashboard.page import said
 from tests.labs.inside import scene_of, winners_of
 from tests.node import needs_node
@@ -79,7 +79,7 @@ def test_with_many_features_the_bias_is_that_of_the_weights_on_show(monkeypatch)
     clients, made = of_rows()
     lab = nm.Dashboard(clients, made, "fid")
     lab.wait()
-    monkeypatch.setattr(winners, "WIDE", 7)
+    monkeypatch.setattr(winner_regions, "MAX_QUICK_FEATURES", 7)
     shown = found(lab)
     lab.close()
     scores = nm.evaluate(clients, made, "fid", uncertainty=nm.Influence())
@@ -105,7 +105,7 @@ def test_the_page_draws_the_winners_of_all_weightings():
       const areaOf = (p) => Math.abs(p.reduce((sum, corner, n) => sum + turn(p, corner, n), 0));
       say([patches(given[0], order).map((own) => own.reduce((sum, part) => sum + areaOf(part), 0)),
         given[1].map((point) => winnerAt(given[0], order, point)), turns(given[0], order)])"""
-    areas, wins, lines = said("winners.js", "patches, turns, winnerAt", line, [shown, grid])
+    areas, wins, lines = said("winner_map.js", "patches, turns, winnerAt", line, [shown, grid])
     within = proportions(np.array(SETTINGS[0]["groups"]), np.array(SETTINGS[0]["weights"], float))
     scores = nm.evaluate(clients, made, "fid")
 
@@ -142,7 +142,7 @@ def test_winners_are_of_their_groups_proportions_and_generators_alone():
     ]
     line = """say(given.map(([told, generators, groups, shares]) =>
       winnersOf(told, { metric: "fid", generators }, groups, withinOf(shares, groups)) !== null))"""
-    assert said("winners.js", "winnersOf, withinOf", line, cases) == [True, True, *[False] * 6]
+    assert said("winner_map.js", "winnersOf, withinOf", line, cases) == [True, True, *[False] * 6]
 
 
 def test_the_page_asks_and_what_cannot_be_is_told():
@@ -169,7 +169,7 @@ def test_what_is_asked_for_next_or_nothing_more_ends_what_is_under_way():
         asked.drop()
         yield {"part": 2}
 
-    asked = Asked(find, written.append, "test")
+    asked = OnDemand(find, written.append, "test")
     asked.now(scene)
     assert written == [{"part": 1}]
     asked.close()

@@ -9,19 +9,19 @@ import { lab } from "../../toolkit/view/lab.js";
 import { SaveView } from "../../toolkit/view/saveview.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
 import { read } from "../../toolkit/view/written.js";
-import { BoardStore } from "./boardstore.js";
-import { Candidates } from "./candidates.js";
 import { dashboardCode, openingCode } from "./code.js";
 import { Costs } from "./costs.js";
-import { Decisions } from "./decisioncards.js";
+import { BoardStore } from "./dashboard_store.js";
+import { Decisions } from "./decision_cards.js";
+import { Candidates } from "./generator_menu.js";
 import { Headline } from "./headline.js";
-import { HeatMap } from "./heat.js";
+import { HeatMap } from "./heat_map.js";
 import { Leaderboard } from "./leaderboard.js";
-import { numbersOf } from "./numbers.js";
+import { numbersOf } from "./metric_view.js";
 import { Progress } from "./progress.js";
 import { Regroup, sameClients } from "./regroup.js";
 import { whySceneRefused } from "./shape.js";
-import { viewPictures } from "./viewpictures.js";
+import { viewPictures } from "./view_pictures.js";
 import { Weights } from "./weights.js";
 
 // Milliseconds in which nothing moved.
@@ -52,7 +52,7 @@ function dashboardView(store, signal) {
     },
     picture: () => shown.leaderboard.picture(),
     chooser: (share) => new SaveView(share, () => viewPictures(store, shown.leaderboard, shown.heat)),
-    compared: (result) => (store.isAtHand ? compared(result, store) : ""),
+    compared: (result) => (store.isAtHand ? maxDifference(result, store) : ""),
   });
   const candidates = new Candidates(store, signal, toolbar);
   const progress = new Progress(store, signal);
@@ -156,7 +156,7 @@ class BoardToolbar extends Toolbar {
 }
 
 /** @param {any} result @param {Store} store */
-function compared({ avg = {} }, store) {
+function maxDifference({ avg = {} }, store) {
   const { metrics } = /** @type {Numbers} */ (/** @type {any} */ (store.numbers));
   const { generators } = /** @type {any} */ (store.scene);
   const pairs = Object.entries(avg).flatMap(([name, scores]) =>

@@ -10,7 +10,7 @@
  */
 
 import { once, readRow } from "../../toolkit/view/written.js";
-import { averageNoise } from "./ranges.js";
+import { averageNoise } from "./place_ranges.js";
 
 // Of the clients: where more than these leave the proportions, all is added up anew.
 const FEW = 0.1;
@@ -34,7 +34,7 @@ export function noiseUnder(packed, weights) {
   const drawn = drawsOf(packed);
   const anchor = anchors.get(packed);
   const change = anchor && !Number.isNaN(anchor.noise[0]) ? changeBetween(anchor.weights, weights) : null;
-  if (anchor && change) return moved(anchor.noise, drawn, change);
+  if (anchor && change) return moveNoise(anchor.noise, drawn, change);
   const noise = averageNoise(drawn.draws, drawn.scale, weights);
   anchors.set(packed, { weights, noise });
   return noise;
@@ -47,15 +47,15 @@ export function noiseOfOne(packed) {
 }
 
 /** @param {Float64Array} noise @param {Drawn} drawn @param {Change} change */
-function moved(noise, { draws, scale }, { share, clients, by }) {
+function moveNoise(noise, { draws, scale }, { share, clients, by }) {
   const k = scale.length;
-  const found = new Float64Array(noise.length);
-  for (let b = 0; b < found.length; b++) found[b] = share * noise[b];
+  const sums = new Float64Array(noise.length);
+  for (let b = 0; b < sums.length; b++) sums[b] = share * noise[b];
   clients.forEach((i, n) => {
     const unit = by[n] * scale[i];
-    for (let b = 0, at = i; b < found.length; b++, at += k) found[b] += unit * draws[at];
+    for (let b = 0, at = i; b < sums.length; b++, at += k) sums[b] += unit * draws[at];
   });
-  return found;
+  return sums;
 }
 
 /** The last one: all generators ask for the same. @type {{from: ArrayLike<number>, to: ArrayLike<number>, change: Change | null}} */

@@ -1,16 +1,16 @@
 /**
  * Orders of generators, and where two of them cross by more than chance. No DOM.
  *
- * Twin: labs/dashboard/places.py · held by: tests/labs/dashboard/test_views.py
+ * Twin: labs/dashboard/place_ranges.py · held by: tests/labs/dashboard/test_views.py
  *
  * @import { Aggregate } from "./verdict.js"
- * @import { Ranges } from "./ranges.js"
+ * @import { Ranges } from "./place_ranges.js"
  */
 import { orderOf, placesOf as tied } from "../../toolkit/view/ties.js";
-import { leaders } from "./ranges.js";
+import { leaders } from "./place_ranges.js";
 
 /** Least loss first; equal ones in the order given, those without a loss last. @param {ArrayLike<number>} losses */
-export function sorted(losses) {
+export function sortByLoss(losses) {
   return orderOf(losses);
 }
 
@@ -37,12 +37,12 @@ export function rangeText(low, high) {
  */
 export function tiers(ranges, losses) {
   const left = Float64Array.from(losses);
-  const found = [];
+  const groups = [];
   for (let group = leaders(ranges, left); group.length; group = leaders(ranges, left)) {
-    found.push(group.sort((a, b) => a - b));
+    groups.push(group.sort((a, b) => a - b));
     for (const g of group) left[g] = NaN;
   }
-  return found;
+  return groups;
 }
 
 /**
@@ -53,17 +53,17 @@ export function tiers(ranges, losses) {
  */
 export function crossings(left, right, byLeft, byRight) {
   /** @type {("" | "chance" | "real")[]} */
-  const found = Array(byLeft.better.length).fill("");
+  const kinds = Array(byLeft.better.length).fill("");
   const at = right.reduce((map, g, row) => map.set(g, row), /** @type {Map<number, number>} */ (new Map()));
   left.forEach((a, row) => {
     for (const b of left.slice(row + 1)) {
       const [rowA, rowB] = [at.get(a), at.get(b)];
       if (rowA === undefined || rowB === undefined || rowA < rowB) continue;
       const isReal = byLeft.better[a][b] && byRight.better[b][a];
-      for (const g of [a, b]) found[g] = isReal || found[g] === "real" ? "real" : "chance";
+      for (const g of [a, b]) kinds[g] = isReal || kinds[g] === "real" ? "real" : "chance";
     }
   });
-  return found;
+  return kinds;
 }
 
 /** A verdict in a few words. @param {import("./verdict.js").Verdict} verdict */

@@ -101,7 +101,7 @@ export class Ribbon {
 
   /** @param {number[][][]} groups @param {number} row */
   paintBrackets(groups, row) {
-    const found = groups.flatMap((side, k) => {
+    const marks = groups.flatMap((side, k) => {
       let at = 0;
       return side.map((group) => {
         const [x, y1] = [this.ends[k] + (k ? 5 : -5), HEAD + (at + 0.2) * row];
@@ -109,7 +109,7 @@ export class Ribbon {
         return group.length > 1 ? `M${x} ${y1.toFixed(1)}V${(HEAD + (at - 0.2) * row).toFixed(1)}` : "";
       });
     });
-    const paths = found.filter(Boolean);
+    const paths = marks.filter(Boolean);
     resizeChildren(this.brackets, paths.length, () => svg("path")).forEach((path, k) =>
       setAttributes(path, { d: paths[k] }),
     );

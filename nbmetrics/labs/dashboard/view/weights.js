@@ -3,16 +3,16 @@
  * stay, the others give and take in proportion. With many clients only the rows in view are painted in a drag.
  *
  * @import { Store } from "../../toolkit/view/store.js"
- * @import { Decided } from "./decided.js"
+ * @import { Decided } from "./decision_inputs.js"
  * @import { Numbers, Scene } from "./types.js"
  */
 import { el, setText, watchSize } from "../../toolkit/view/dom.js";
 import { shareText } from "../../toolkit/view/numbers.js";
 import { withWeight } from "./certificate.js";
-import { decidedOf, saysOf } from "./decided.js";
-import { inWords, sharesOf } from "./numbers.js";
+import { decidedOf, influencesOf } from "./decision_inputs.js";
+import { inWords, sharesOf } from "./metric_view.js";
 import { Triangle } from "./triangle.js";
-import { WeightRow } from "./weightrow.js";
+import { WeightRow } from "./weight_row.js";
 
 // Clients that are shown without scrolling, and pixels of a row.
 const FEW = 12;
@@ -54,7 +54,7 @@ export class Weights {
       el("p", { class: "nbm-note" }, [SAY]),
       this.triangle.root,
     ]);
-    this.list.addEventListener("scroll", () => this.scrolled(), { signal, passive: true });
+    this.list.addEventListener("scroll", () => this.paintRowsInView(), { signal, passive: true });
     watchSize(this.list, signal, ({ height }) => {
       this.view.height = Math.max(height, ROW);
     });
@@ -99,7 +99,7 @@ export class Weights {
     while (this.rows.length < clients.length) this.addRow(clients);
     const decided = decidedOf(shown, shares, this.store.model.get("board").few?.[scene.metric]);
     const held = heldOf(scene, clients);
-    const says = saysOf(decided.lined, shares);
+    const says = influencesOf(decided.lined, shares);
     this.now = { scene, clients, shares, decided, held, says, mostSay: Math.max(...says) };
     const isDragged = Boolean(this.store.before);
     if (!isDragged) this.rest(scene, this.now);
@@ -138,7 +138,7 @@ export class Weights {
   addRow(clients) {
     const i = this.rows.length;
     const row = new WeightRow(this.store, this.signal, clients[i].name, {
-      write: (value) => this.moved(i, value),
+      write: (value) => this.moveWeight(i, value),
       hold: () => this.hold(clients[i].name),
       choose: () => this.store.edit(/** @type {any} */ ({ ...this.scene, client: clients[i].name }), ""),
     });
@@ -148,7 +148,7 @@ export class Weights {
   }
 
   /** The scene with one client's share: from where the drag began, so that the way there and back leaves the others alone. @param {number} i @param {number} value @returns {any} */
-  moved(i, value) {
+  moveWeight(i, value) {
     const from = /** @type {Scene} */ (/** @type {any} */ (this.store.before ?? this.store.scene));
     return withShare(from, i, value, heldOf(from, this.clients));
   }
@@ -202,7 +202,7 @@ export class Weights {
     if (this.told >= 0) setText(this.words, this.rows[this.told]?.words ?? "");
   }
 
-  scrolled() {
+  paintRowsInView() {
     this.view.top = this.list.scrollTop;
     if (this.store.before || !this.now) return;
     this.paintTracks();
