@@ -21,7 +21,7 @@ FIRST_WAIT_SECONDS = 1.0
 
 
 class DashboardActions(Lab):
-    """A lab on studies of clients and generators, which a thread fills."""
+    """The actions of a Dashboard on its comparison, which a background thread completes."""
 
     _comparisons: ComparisonCache
     _filler: Filler
@@ -31,7 +31,7 @@ class DashboardActions(Lab):
 
     @property
     def _comparison(self) -> Comparison:
-        """That of the clients on show."""
+        """Return the comparison on the clients on show."""
         return self._comparisons.of(changes_of(self.scene.get("regroup", ())))
 
     def _comparison_of(self, scene: DashboardScene) -> Comparison:
@@ -143,7 +143,7 @@ class DashboardActions(Lab):
             self._filler.wake()
 
     def _scene_after(self, scene: DashboardScene, changes: tuple[Change, ...]) -> DashboardScene:
-        """The scene with the clients after changes; InvalidInput where they cannot be."""
+        """Return the scene after changes of its clients; InvalidInput where they cannot be made."""
         wanted = (*scene.regroup, *changes)
         weights = self._comparisons.weights(scene.regroup, changes, scene.shares)
         names = self._comparisons.of(wanted).names

@@ -45,7 +45,7 @@ def cell_details(
     images: Any = None,
     generator_images: Any = None,
 ) -> Iterator[dict[str, Any]]:
-    """What is known of the score of generator g with client i: first what is quick, then all of it.
+    """Yield the details of the score of generator g with client i, part by part: what is quick first.
 
     `images` and `generator_images` are what the rows of the two sides are made of, None where they are no images.
     """
@@ -78,7 +78,7 @@ def cell_details(
 
 
 def _picture(rows: dict[str, Any], images: Mapping[str, Any], copied: dict[str, Any] | None) -> None:
-    """Put pictures beside the rows that are told, where there are some."""
+    """Add pictures to the rows that are shown, where there are some."""
     counts = dict(zip(("client", "generator"), rows["of"], strict=True))
     for side, seen in images.items():
         rows[side] = with_pictures(rows[side], seen, counts[side])
@@ -87,7 +87,7 @@ def _picture(rows: dict[str, Any], images: Mapping[str, Any], copied: dict[str, 
 
 
 def influential_rows(result: Result, client: Sample, generator: Any) -> dict[str, Any] | None:
-    """The rows of both sides that pull most on KID, by its witness: how much likelier a row is on its own side.
+    """Return the rows of both sides that move KID most, by its witness: how much likelier a row is on its own side.
 
     The value is E k(x, X′) − E k(x, Y) for a row x of the client, X′ another of its rows and Y generated, and the same
     with the sides exchanged; its mean over the client's rows plus that over the generated ones is KID.
@@ -112,7 +112,7 @@ def influential_rows(result: Result, client: Sample, generator: Any) -> dict[str
 
 
 def fid_parts(result: Result, g: int, shares: Sequence[float]) -> dict[str, Any] | None:
-    """Each client's part of FID-all, which add up to it, with what few rows leave over.
+    """Return each client's part of FID-all, which add up to it, and the rest that is due to few rows.
 
     With T the map that carries the pooled Gaussian onto the generator's, FID-all is the mean of ‖x − T(x)‖² over the
     pooled data, and so the weighted sum of its means over the clients.
@@ -155,7 +155,7 @@ def _cov(moments: Moments) -> np.ndarray:
 
 
 def _transport_map(source: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """The symmetric matrix that carries N(0, source) onto N(0, target), where source has any spread."""
+    """Return the symmetric matrix that carries N(0, source) onto N(0, target), where source has any spread."""
     half = _power(target, 0.5)
     return np.asarray(half @ _power(half @ source @ half, -0.5) @ half)
 
@@ -168,7 +168,7 @@ def _power(matrix: np.ndarray, power: float) -> np.ndarray:
 
 
 def likely_copies(client: Sample, generator: Any) -> dict[str, Any] | None:
-    """The generated rows that are likeliest copies of a client's, by FLD's memorization score against its test rows."""
+    """Return the generated rows likeliest to be copies of a client's, by FLD's memorization score against test rows."""
     (train, _), (test, _), (rows, places) = (
         _evenly_spaced(to_numpy(side), MAX_ROWS_FITTED) for side in (client.rows, client.test, generator.rows)
     )
@@ -180,7 +180,7 @@ def likely_copies(client: Sample, generator: Any) -> dict[str, Any] | None:
 
 
 def _evenly_spaced(rows: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """At most so many rows, evenly apart, and their places."""
+    """Return at most so many rows, evenly spaced, and their positions."""
     places = np.arange(0, len(rows), -(-len(rows) // most))
     return rows[places], places
 

@@ -26,7 +26,7 @@ COUNTS = {"merge": (2, MOST_CLIENTS), "drop": (1, MOST_CLIENTS), "split": (1, 1)
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that was done to the clients.
+    """One change of the clients: merge, drop, split or move.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Change:
         return {"do": self.do, "clients": list(self.clients), "name": self.name}
 
     def apply(self, federation: Federation) -> Federation:
-        """The federation with this done to its clients; InvalidInput where that cannot be."""
+        """Return the federation after this change; InvalidInput where it cannot be made."""
         match self.do:
             case "merge":
                 return federation.merge(self.name, self.clients)
@@ -67,7 +67,7 @@ class Change:
                 return federation.move_class(self.name, *self.clients)
 
     def reweight(self, weights: Mapping[str, float], before: Federation, after: Federation) -> dict[str, float]:
-        """Weights of the clients of `after`: who is merged brings its own, and rows that go take their share along."""
+        """Return the weights of clients of `after`: a merged client has the sum, rows that move take their share."""
         kept = {name: weights[name] for name in after.names if name in weights}
         first = self.clients[0]
         match self.do:
@@ -84,13 +84,13 @@ class Change:
 
 
 def changes_of(value: Any) -> tuple[Change, ...]:
-    """Those of a scene, in their order."""
+    """Return the changes of a scene, in their order."""
     changes = listed(value, "regroup", 0, MOST_CHANGES)
     return tuple(Change.parse(change, f"regroup[{i}]") for i, change in enumerate(changes))
 
 
 def parse_changes(merge: Any, drop: Any, split: Any, move: Any) -> tuple[Change, ...]:
-    """What a user asks for at once, in the order in which it is done."""
+    """Return the changes that the arguments of `regroup` ask for, in the order in which they are made."""
     merge = {} if merge is None else merge
     if not isinstance(merge, Mapping):
         raise InvalidInput("merge", f"got {shown(merge)}", "Give a dict: a name, and the clients it stands for")

@@ -43,7 +43,7 @@ class Tree(NamedTuple):
 
 
 def cluster_clients(samples: Sequence[Sample]) -> Tree:
-    """The tree of clients by their rows or distributions; as given where they are too many, or too large for the
+    """Return the tree of clients by their rows or distributions; none where they are too many, or too large for the
     kernel."""
     unclustered = Tree(list(range(len(samples))), [])
     if len(samples) > MAX_CLIENTS:
@@ -56,7 +56,7 @@ def cluster_clients(samples: Sequence[Sample]) -> Tree:
 
 
 def squared_mmd(samples: Sequence[Sample]) -> np.ndarray:
-    """(k, k) estimates of MMD² between clients, of some rows of each."""
+    """Return estimates (k, k) of MMD² between clients, of some rows of each."""
     together = min(MAX_ROWS, int((MAX_MULTIPLICATIONS / samples[0].dim) ** 0.5))
     share, is_exact = max(MIN_ROWS_A_CLIENT, together // len(samples)), len(samples) <= MAX_EXACT_CLIENTS
     some = [_subsample(sample, share, [0, i], is_exact) for i, sample in enumerate(samples)]
@@ -70,7 +70,7 @@ def squared_mmd(samples: Sequence[Sample]) -> np.ndarray:
 
 
 def _squared_mmd_of_rows(kernel: Any, clients: Sequence[np.ndarray]) -> np.ndarray:
-    """From the kernel between all rows, a strip at a time."""
+    """Return MMD² (k, k) from the kernel between all rows, computed in strips."""
     rows, sizes = np.concatenate(clients), np.array([len(client) for client in clients])
     starts = np.cumsum([0, *sizes[:-1]])
     strips = [
@@ -83,7 +83,7 @@ def _squared_mmd_of_rows(kernel: Any, clients: Sequence[np.ndarray]) -> np.ndarr
 
 
 def _subsample(sample: Sample, share: int, seed: Any, is_exact: bool) -> Sample:
-    """So many rows of a client, or its distribution; a row that is alone twice, as it has no other to be compared
+    """Return so many rows of a client, or its distribution; a single row twice, as it has no other to be compared
     with."""
     if sample.rows is not None:
         rows = some_of(sample.rows, share)
@@ -94,7 +94,7 @@ def _subsample(sample: Sample, share: int, seed: Any, is_exact: bool) -> Sample:
 
 
 def squared_score_distances(scores: np.ndarray) -> np.ndarray:
-    """(k, k) squared distances between the columns of a table (G, k): each row of it in units of its own spread.
+    """Return squared distances (k, k) between the columns of a table (G, k), each row in units of its own spread.
 
     What is no finite number is as far off as the largest that is.
     """
@@ -116,7 +116,7 @@ def squared_score_distances(scores: np.ndarray) -> np.ndarray:
 
 
 def tree_of(squared: np.ndarray) -> Tree:
-    """The tree of a symmetric (k, k) matrix of squared distances; what noise puts below 0 is 0."""
+    """Return the average-linkage tree of squared distances (k, k), symmetric; negative ones, by noise, count as 0."""
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
 

@@ -39,13 +39,13 @@ from .view_model import ViewModel
 from .win_shares import win_shares
 
 Weights = tuple[float, ...]
-# Of all studies: several of them at work on one machine's cores would only wait for one another.
+# Shared by all comparisons: several of them at work on one machine's cores would only wait for one another.
 _LOCK = threading.RLock()
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def atomic(method: F) -> F:
-    """A method that sees one state: no generator and no weight changes meanwhile."""
+    """Run a method under the lock: no generator and no weight changes meanwhile."""
 
     @wraps(method)
     def run(self: Comparison, *arguments: Any) -> Any:
@@ -84,52 +84,52 @@ class Comparison(ABC):
 
     @abstractmethod
     def metric_view(self, metric: str) -> MetricView:
-        """What is known of one metric."""
+        """Return the view of one metric."""
 
     @abstractmethod
     def weighted_scores(self, metric: str, shares: Weights) -> WeightedScores:
-        """All that decisions on one metric are made from, under some weights."""
+        """Return avg and all of one metric with their noise, under some weights."""
 
     @abstractmethod
     def scores_of(self, scene: DashboardScene) -> Scores:
-        """What is known of the generators of a scene, under its weights."""
+        """Return the scores of the generators of a scene, as far as they are computed, under its weights."""
 
     def details(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
-        """What the chosen cell opens, part after part; see `cell_details`."""
+        """Yield the details of the chosen cell, part by part; see `cell_details`."""
         return iter(())
 
     def mixture(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
-        """The best mixture of the generators on show, step after step; see `MixtureFinder`."""
+        """Yield the best mixture of the generators on show, step by step; see `MixtureFinder`."""
         raise InvalidInput(
             "mixture", "needs rows or distributions, and a table has scores alone", "Use nm.Dashboard itself"
         )
 
     def about_cell(self, scene: DashboardScene) -> dict[str, Any]:
-        """Which cell is chosen, and under which weights."""
+        """Return which cell is chosen, and under which weights."""
         return {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
 
     def winners(self, scene: DashboardScene) -> Iterator[dict[str, Any] | None]:
-        """Who wins by all in the weights of three groups; see `winner_map`."""
+        """Yield who wins by all in the weights of three groups; see `winner_map`."""
         raise InvalidInput("all", "needs pooled data, and a table has none", "Use nm.Dashboard itself")
 
     def next_step(self) -> Step | None:
-        """What is to be computed next for the weights that are wanted, None where all is known."""
+        """Return what is to be computed next for the weights that are wanted, None where all is done."""
         return None
 
     def has_verdict(self, shares: Weights) -> bool:
-        """Whether all that a verdict rests on is known."""
+        """Return whether all that a verdict rests on is computed."""
         return True
 
     def p(self, shares: Weights) -> float | None:
-        """Of the test that the clients differ by chance alone, None where there is none, or none yet."""
+        """Return the p-value of the test that clients differ by chance alone, None where there is none, or none yet."""
         return None
 
     def size_gaps(self, metric: str, shares: Weights) -> dict[str, Any]:
-        """How much of each gap the numbers of rows alone would make; empty where that is not known."""
+        """Return how much of each gap the numbers of rows alone would make; empty where that is not computed."""
         return {}
 
     def slopes(self, metric: str, shares: Weights) -> dict[str, Any]:
-        """How fast all grows with each client's weight, by generator; empty where that is not known."""
+        """Return how fast all grows with each client's weight, by generator; empty where that is not computed."""
         return {}
 
     # Which clients are alike, once that is known.
@@ -149,36 +149,36 @@ class Comparison(ABC):
     @property
     @abstractmethod
     def constructor_code(self) -> str:
-        """Python that makes a Dashboard of the same data."""
+        """Return Python code that makes a Dashboard of the same data."""
 
     def after(self, changes: Sequence[Change]) -> Comparison:
-        """The study of the same generators on the clients after these changes; InvalidInput where that cannot be."""
+        """Return the comparison of the same generators on clients after changes; InvalidInput where they cannot be."""
         raise _no_rows()
 
     def inputs_after(self, changes: Sequence[Change], generators: Sequence[str]) -> tuple[Any, ...]:
-        """What makes a Dashboard of it: the federation, of these generators, the metrics and the uncertainty."""
+        """Return the arguments of a Dashboard of it: the federation, these generators, the metrics, the uncertainty."""
         raise _no_rows()
 
     def weights_after(self, changes: Sequence[Change], weights: Sequence[float]) -> Weights:
-        """Of the clients after these changes, by their weights before."""
+        """Return the weights of the clients after these changes, from their weights before."""
         raise _no_rows()
 
     def source(self, name: str) -> Any:
-        """A generator, as `add` takes it."""
+        """Return a generator, as `add` takes it."""
         raise InvalidInput("source", "is not known: a table has no generators, but their scores", "Use nm.Dashboard")
 
     @property
     def bytes(self) -> float:
-        """What it takes of memory, about."""
+        """Return about how many bytes of memory it takes."""
         return 0.0
 
     @abstractmethod
     def add(self, name: str, source: Any) -> None:
-        """Take one more generator in."""
+        """Add a generator."""
 
     @abstractmethod
     def remove(self, name: str) -> None:
-        """Forget a generator."""
+        """Remove a generator."""
 
     def __init__(self) -> None:
         # One thread fills; generators come and go, and the page is told, on others.
@@ -186,7 +186,7 @@ class Comparison(ABC):
 
     @atomic
     def board(self, doing: str = "", is_stopped: bool = False, why: str = "") -> dict[str, Any]:
-        """See `board`; `doing` is what is computed now, `why` what went wrong where it stopped by itself."""
+        """Return what the page needs of the data, see metric_view.py; `doing` is under way, `why` is why it stopped."""
         views = [self.metric_view(metric) for metric in self.metrics]
         is_scored = [view.is_scored for view in views]
         return {
@@ -210,7 +210,7 @@ class Comparison(ABC):
 
     @atomic
     def draws(self) -> dict[str, Any]:
-        """The noise of the centres, by metric and generator."""
+        """Return the noise of the centres, by metric and generator."""
         draws_by_metric = {metric: self.metric_view(metric).draws for metric in self.metrics}
         return {
             metric: {name: encode_noise(draws[:, g]) for g, name in enumerate(self.generators)}
@@ -220,7 +220,7 @@ class Comparison(ABC):
 
     @atomic
     def answer(self, scene: DashboardScene) -> dict[str, Any]:
-        """What the page cannot compute: all under the scene's weights, its noise, and whether clients differ."""
+        """Return what the page cannot compute: all under the scene's weights, its noise, the test of the clients."""
         shares, names = scene.shares, self.generators
         scores = {metric: self.weighted_scores(metric, shares) for metric in self.metrics}
         pooled_draws = {metric: own.all_draws for metric, own in scores.items() if own.all_draws is not None}
@@ -239,7 +239,7 @@ class Comparison(ABC):
         }
 
     def _decisions(self, scene: DashboardScene, scores: Mapping[str, WeightedScores]) -> dict[str, Any]:
-        """See win_shares.py and sample_size_planning.py."""
+        """Return the win shares and what planning more rows needs: see win_shares.py and sample_size_planning.py."""
         names, chosen = scene.generators, [self.generators.index(name) for name in scene.generators]
         on_show = {metric: own.select(chosen) for metric, own in scores.items()}
         noise = {metric: self.noise_by_source(metric) for metric in on_show}
@@ -251,12 +251,12 @@ class Comparison(ABC):
         }
 
     def noise_by_source(self, metric: str) -> NoiseBySource | None:
-        """The noise of all generators by source; None where there is none."""
+        """Return the noise of all generators by source; None where there is none."""
         return None
 
     @atomic
     def verdict(self, metric: str, scene: DashboardScene) -> Verdict:
-        """What can be said of who is best of the generators of a scene."""
+        """Return the verdict on one metric, of the generators of a scene."""
         return verdict_of(scene.generators, self._scores_on_show(metric, scene), self.names)
 
     @atomic
@@ -272,7 +272,7 @@ class Comparison(ABC):
 
     @atomic
     def view_model(self, scene: DashboardScene) -> ViewModel:
-        """What the views show of a scene."""
+        """Return what the views show of a scene."""
         chosen = [self.generators.index(name) for name in scene.generators]
         leaves = () if self.tree is None else self.tree.leaves
         scores, all_generators = self._scores_on_show(scene.metric, scene), self.metric_view(scene.metric)
@@ -302,7 +302,7 @@ MAX_NAMES_KEPT = 200
 
 
 class ComparisonCache:
-    """The study of the clients as given, `origin`, and those of other clients, made when asked for and kept a while.
+    """The comparison on the clients as given, `origin`, and those on regrouped ones, made on demand and kept a while.
 
     All have the same generators: they come and go here.
     """
@@ -314,7 +314,7 @@ class ComparisonCache:
         self._lock = threading.RLock()
 
     def of(self, changes: Changes) -> Comparison:
-        """The study after these changes, from what is kept where it is; InvalidInput where they cannot be made."""
+        """Return the comparison after changes, a kept one if there is one; InvalidInput where they cannot be made."""
         if not changes:
             return self.origin
         with self._lock:
@@ -323,18 +323,18 @@ class ComparisonCache:
             return comparison
 
     def names(self, changes: Changes) -> tuple[str, ...]:
-        """Of the clients after these changes; InvalidInput where they cannot be made."""
+        """Return the names of the clients after these changes; InvalidInput where they cannot be made."""
         if not changes:
             return self.origin.names
         with self._lock:
             return self._names[changes] if changes in self._names else self.of(changes).names
 
     def weights(self, changes: Changes, more: Changes, weights: Sequence[float]) -> tuple[float, ...]:
-        """Of the clients after `more`, where those before it have `weights`."""
+        """Return the weights of the clients after `more`, where those before it have `weights`."""
         return self.of(changes).weights_after(more, weights)
 
     def add(self, name: str, source: Any) -> None:
-        """Take one more generator into all studies; a kept one that refuses it is not kept."""
+        """Add a generator to all comparisons; a kept one that refuses it is dropped."""
         with self._lock:
             self.origin.add(name, source)
             generator = self.origin.source(name)
@@ -345,7 +345,7 @@ class ComparisonCache:
                     del self._others[changes]
 
     def remove(self, name: str) -> None:
-        """Forget a generator."""
+        """Remove a generator."""
         with self._lock:
             for comparison in (self.origin, *self._others.values()):
                 comparison.remove(name)

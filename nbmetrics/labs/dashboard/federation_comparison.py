@@ -46,7 +46,7 @@ MAX_WEIGHTS_KEPT = 50
 
 
 class FederationComparison(Comparison):
-    """The scores of generators on a federation, filled in step by step.
+    """The scores of generators on a federation, computed step by step.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class FederationComparison(Comparison):
 
     @property
     def bytes(self) -> float:
-        """Of the generators' covariances, and of the clients' rows as given and as metrics have them."""
+        """Return the bytes of generators’ covariances, and of clients’ rows as given and as metrics have them."""
         return 8.0 * self.dim * (len(self.generators) * self.dim + 2 * sum(self.sizes))
 
     @property
@@ -262,7 +262,7 @@ def _classes(federation: Federation) -> tuple[tuple[str, ...], ...]:
 
 
 def _read_images_once(generator: Generator, federation: Federation) -> Generator:
-    """Where it is images, with these as one sequence, so that they are looked through once."""
+    """Return a generator of images with these as one sequence, so that they are read once; others as they are."""
     if federation.extraction is None or not generator.is_of_images:
         return generator
     images = images_of(generator.source, f"generator {generator.name!r}", federation.extraction)
@@ -270,7 +270,7 @@ def _read_images_once(generator: Generator, federation: Federation) -> Generator
 
 
 def _start_evaluation(federation: Federation, generators: Any, metrics: Any, uncertainty: Any) -> tuple[Filling, str]:
-    """The filling, with influence values where nothing is asked for and they can be; and why they cannot."""
+    """Return the evaluation, by default with influence values where there can be any, and why there cannot."""
     try:
         design = Influence() if uncertainty is None else uncertainty
         filling = Filling(federation, metrics, uncertainty=design, progress=False)

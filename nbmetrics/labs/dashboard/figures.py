@@ -30,7 +30,7 @@ CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(0.75)]])
 
 
 def draw_view(view: str, model: ViewModel, verdict: str) -> tuple[Drawing, str, str]:
-    """The figure of a view under the verdict, its title, and what it shows in words."""
+    """Return the figure of a view under the verdict, its title, and its alt text."""
     figure, words = VIEWS[view](model)
     wide = int(12 * figure.get_size_inches()[0])
     figure.suptitle(textwrap.fill(plain(verdict), wide), x=0.01, ha="left", fontsize=10)
@@ -66,7 +66,7 @@ def _needs_log_scale(scores: np.ndarray) -> bool:
 
 
 def _cells(model: ViewModel) -> list[list[str]]:
-    """The table beside the dots, its heads first."""
+    """Return the cells of the table beside the dots, its heads first."""
     parts = ["avg"] if model.has_one_order else ["avg", "all"]
     heads = [text for part in parts for text in (f"place by {part}", part)]
     if model.metric_view.is_same:
@@ -96,7 +96,7 @@ def _tabulate(ax: Any, cells: Sequence[Sequence[str]]) -> None:
 
 
 def _leaderboard_words(model: ViewModel) -> str:
-    """Places and scores of the first generators."""
+    """Return the places and scores of the first generators, in words."""
     sentences = []
     for g in model.rows[:MAX_GENERATORS_DESCRIBED]:
         avg = numeral(model.to_scores(model.losses["avg"])[g], 4)
@@ -146,7 +146,7 @@ def _places(model: ViewModel) -> tuple[Drawing, str]:
 
 
 def _heat_map(model: ViewModel) -> tuple[Drawing, str]:
-    """Clients × generators: each client's best ringed, no more than chance above it hatched."""
+    """Draw clients × generators: each client's best ringed, no more than chance above it hatched."""
     order, is_raw = model.client_order(), model.scene.colour == "raw"
     losses = (model.metric_view.centres if is_raw else model.regret).T[order]
     is_named = len(order) <= MAX_ROWS_NAMED
@@ -194,7 +194,7 @@ def _client(model: ViewModel, i: int) -> str:
 def _annotate_cells(
     ax: Any, model: ViewModel, order: Sequence[int], losses: np.ndarray, ends: tuple[float, float]
 ) -> None:
-    """Numbers where there is room, a ring about each client's best, and what is no number."""
+    """Draw numbers where there is room, a ring around each client's best, and what is no number."""
     numbers = losses.size <= MAX_CELLS_WITH_NUMBERS
     scores = model.to_scores(model.metric_view.centres) if model.scene.colour == "raw" else model.regret
     for (row, g), loss in np.ndenumerate(losses):
@@ -227,7 +227,7 @@ def _heat_words(model: ViewModel) -> str:
 
 
 def _regret(model: ViewModel) -> tuple[Drawing, str]:
-    """What each client loses if everybody gets the winner by avg, by all, or for the worst client."""
+    """Draw what each client loses if everybody gets the winner by avg, by all, or for the worst client."""
     choices = model.choices()
     if len(model.names) < 2:
         raise InvalidInput(
@@ -273,7 +273,7 @@ def _regret_sentence(model: ViewModel, g: int, words: str, own: np.ndarray) -> s
 
 
 def _weights(model: ViewModel) -> tuple[Drawing, str]:
-    """A bar a client, and where in the weights of three groups each generator wins by avg."""
+    """Draw a bar a client, and where in the weights of three groups each generator wins by avg."""
     shares = np.array(model.scene.shares)
     first = sorted(range(len(shares)), key=lambda i: -shares[i])
     order = sorted(first[:MAX_CLIENTS_WITH_BARS])
@@ -331,7 +331,7 @@ def _triangle(ax: Any, model: ViewModel, polygons: Sequence[np.ndarray], shares:
 
 
 def _label_spot(points: np.ndarray) -> tuple[float, float, float]:
-    """Where a convex polygon is widest, and how wide."""
+    """Return where a convex polygon is widest, (x, y), and how wide."""
     best = (*points.mean(axis=0), 0.0)
     low, high = points[:, 1].min(), points[:, 1].max()
     for y in np.linspace(low, high, 9)[1:-1]:
@@ -360,7 +360,7 @@ INTERVAL_ERRORS = 1.96
 
 
 def summary_figure(scores: WeightedScores, generators: Sequence[str], clients: Sequence[str], words: str) -> Drawing:
-    """Left avg and all, a row a generator; right the regret of each client; the verdict above."""
+    """Return the figure of avg and all, a row a generator, beside the regret of each client, under the verdict."""
     rows = min(len(clients), MAX_CLIENTS_NAMED)
     figure, (left, right) = panels(2, width=5.4, height=max(3.6, 0.2 * rows + 1.6))
     names = [plain(brief(name, MAX_NAME_LETTERS)) for name in generators]
@@ -372,7 +372,7 @@ def summary_figure(scores: WeightedScores, generators: Sequence[str], clients: S
 
 
 def _draw_scores(ax: Any, scores: WeightedScores, names: Sequence[str]) -> None:
-    """The numbers that decisions use, as scores, with 95 % of their noise."""
+    """Draw the numbers that decisions use, as scores, with their 95 % intervals."""
     places = np.arange(len(names))
     sign = -1.0 if scores.metric_view.metric.higher_is_better and scores.metric_view.metric.best is None else 1.0
     sides = {"avg": (scores.avg_centres, scores.avg_draws), "all": (scores.all_centres, scores.all_draws)}
@@ -388,7 +388,7 @@ def _draw_scores(ax: Any, scores: WeightedScores, names: Sequence[str]) -> None:
 
 
 def label_of(scores: WeightedScores) -> str:
-    """What the numbers of decisions are."""
+    """Return what the numbers that decisions use are called."""
     view = scores.metric_view
     if view.metric.best is not None:
         return f"{view.metric.label}, distance from {view.metric.best:g}"

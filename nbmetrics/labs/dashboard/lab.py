@@ -102,7 +102,7 @@ class Dashboard(DashboardActions):
         self._start(FederationComparison(federation, generators, metrics, uncertainty))
 
     def _start(self, comparison: Comparison) -> None:
-        """Show a study, and fill it in."""
+        """Show a comparison, and start to compute its scores."""
         self._comparisons = ComparisonCache(comparison)
         self._initial_generators = comparison.generators
         self._published_at, self._current_step = 0.0, ""
@@ -161,7 +161,7 @@ class Dashboard(DashboardActions):
         return dashboard
 
     def _show_progress(self, step: str) -> None:
-        """On the filler's thread: show what is known now and what is done next; soon, where that was just shown."""
+        """Show what is computed by now and what is next, on the background thread; later, where it was just shown."""
         self._current_step = step
         self._publish_timer.cancel()
         wait = self._published_at + PUBLISH_INTERVAL_SECONDS - time.monotonic() if step else 0.0
@@ -315,7 +315,7 @@ class Dashboard(DashboardActions):
         return lambda value: self._write(**{trait: value})
 
     def _winner_maps(self, scene: DashboardScene) -> Iterator[dict[str, Any] | None]:
-        """Who wins by all in the weights of three groups, whenever nothing else is to be computed."""
+        """Yield who wins by all in the weights of three groups, while nothing else is to be computed."""
         while not self._filler.wait(PUBLISH_INTERVAL_SECONDS):
             yield None
         for winners in self._comparison_of(scene).winners(scene):

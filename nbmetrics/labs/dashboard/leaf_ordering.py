@@ -17,14 +17,14 @@ Children = tuple[int, int]
 
 
 class OrderedSubtree(NamedTuple):
-    """Its leaves, and the least sum over its orders that begin with one of them and end with another, inf for none."""
+    """Leaves of a subtree, and the least sum over its orders from one of them to another, inf where there is none."""
 
     leaves: np.ndarray
     sums: np.ndarray
 
 
 def order_leaves(children: Sequence[Children], apart: np.ndarray) -> list[int]:
-    """The leaves of a tree, their neighbours as little apart as can be.
+    """Return the leaves of a tree in the order in which neighbours are as little apart as can be.
 
     Parameters
     ----------
@@ -60,14 +60,14 @@ def _join(a: OrderedSubtree, b: OrderedSubtree, apart: np.ndarray) -> OrderedSub
 
 
 def _min_plus(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """min over m of left[u, m] + right[m, w], for every u and w."""
+    """Return min over m of left[u, m] + right[m, w], for every u and w."""
     return np.array([(row[:, None] + right).min(axis=0) for row in left])
 
 
 def _split_ends(
     clusters: Sequence[OrderedSubtree], pair: Children, u: int, w: int, apart: np.ndarray
 ) -> tuple[tuple[int, int], tuple[int, int]]:
-    """The child that holds u with the leaf it ends with, and the other with the leaf it begins with."""
+    """Return the child that holds u with the leaf it ends with, and the other with the leaf it begins with."""
     left, right = pair if u in clusters[pair[0]].leaves else pair[::-1]
     a, b = clusters[left], clusters[right]
     begin = a.sums[np.flatnonzero(a.leaves == u)[0]]

@@ -46,7 +46,7 @@ MAX_CLIENTS_FOR_KID_GAPS = 150
 
 @dataclass(frozen=True, eq=False)
 class MetricView:
-    """What is known of one metric, k clients and G generators.
+    """The scores of one metric, of G generators with k clients, as far as they are computed, and their noise.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class MetricView:
         return isinstance(self.metric, FID | FIDInfinity)
 
     def of(self, chosen: Sequence[int]) -> MetricView:
-        """Of some of the generators, by position."""
+        """Return the same of some of the generators, by position."""
         which = list(chosen)
         draws = None if self.draws is None else self.draws[:, which]
         values, centres, is_scored = self.values[which], self.centres[which], self.is_scored[which]
@@ -94,12 +94,12 @@ class MetricView:
 
     @property
     def counts(self) -> np.ndarray:
-        """bool (k,): the clients that decisions look at."""
+        """Return which clients decisions look at, bool (k,)."""
         return np.array([not reason for reason in self.few])
 
 
 def metric_view_of(result: Result, is_scored: np.ndarray, noise: Noise | None, why: str) -> MetricView:
-    """What a result and its noise say, where `is_scored`."""
+    """Return the view of a result and its noise, where `is_scored`."""
     metric, values = result.metric, result.by_client
     centres = losses(metric, values)
     few: tuple[str, ...] = ("",) * values.shape[1]
@@ -123,14 +123,14 @@ def metric_view_of(result: Result, is_scored: np.ndarray, noise: Noise | None, w
 
 
 def round_as_page(draws: np.ndarray) -> np.ndarray:
-    """Draws (B, k) as the page has them; NaN where there are none."""
+    """Return draws (B, k) as the page has them, in whole units; NaN where there are none."""
     return unpacked(*packed(draws))
 
 
 def clients_json(
     names: Sequence[str], rows: Sequence[int], shares: Sequence[float], classes: Sequence[Sequence[str]] = ()
 ) -> list[dict[str, Any]]:
-    """One dict a client, with its classes where they are known."""
+    """Return one dict a client, with its classes where they are known."""
     clients = [{"name": n, "rows": r, "share": s} for n, r, s in zip(names, rows, shares, strict=True)]
     return (
         [{**own, "classes": list(names_of_classes)} for own, names_of_classes in zip(clients, classes, strict=True)]
@@ -140,7 +140,7 @@ def clients_json(
 
 
 def metric_json(view: MetricView) -> dict[str, Any]:
-    """What the page has to know of a metric."""
+    """Return what the page has to know of a metric."""
     metric = view.metric
     return {
         "name": metric.name,
@@ -158,7 +158,7 @@ def metric_json(view: MetricView) -> dict[str, Any]:
 
 
 def encode_kid_gap(means: np.ndarray | None) -> dict[str, str] | None:
-    """What makes KID-avg − KID-all under any weights (`client_kernel_means`); None where a page should not carry it."""
+    """Return `client_kernel_means` for the page, which give KID-avg − KID-all under any weights; None if too many."""
     if means is None or not 1 < len(means) <= MAX_CLIENTS_FOR_KID_GAPS or not np.isfinite(means).all():
         return None
     upper = np.ascontiguousarray(means[np.triu_indices(len(means))], dtype="<f8")
@@ -166,23 +166,23 @@ def encode_kid_gap(means: np.ndarray | None) -> dict[str, str] | None:
 
 
 def encode_noise(draws: np.ndarray) -> dict[str, Any]:
-    """Draws (B, k) of one generator as whole numbers and what one is worth; clients without have the scale null."""
+    """Return draws (B, k) of one generator as whole numbers and their unit; clients without noise have unit null."""
     scale, numbers = packed(draws)
     return {"scale": [json_number(s) for s in scale], "int8": base64.b64encode(numbers).decode()}
 
 
 def encode_pooled_noise(names: Sequence[str], draws: np.ndarray) -> dict[str, Any]:
-    """Draws (B, G) of the pooled clients, by generator."""
+    """Return draws (B, G) of the pooled clients, by generator."""
     return {name: encode_noise(draws[:, g : g + 1]) for g, name in enumerate(names)}
 
 
 def json_numbers(values: np.ndarray, is_known: np.ndarray) -> list[float | str | None]:
-    """Numbers as JSON has them, None for what is not known."""
+    """Return numbers as JSON has them, None for what is not known."""
     return [json_number(value) if is_number else None for value, is_number in zip(values, is_known, strict=True)]
 
 
 def json_number(value: float) -> float | str:
-    """A number as JSON has it, or "nan", "inf", "-inf"."""
+    """Return a number as JSON has it, or "nan", "inf", "-inf"."""
     return float(value) if math.isfinite(value) else str(float(value))
 
 
@@ -212,7 +212,7 @@ class WeightedScores:
     why: str = ""
 
     def select(self, chosen: Sequence[int]) -> WeightedScores:
-        """Of some of the generators, by position."""
+        """Return the same of some of the generators, by position."""
         which = list(chosen)
         avg_draws, all_draws = (None if d is None else d[:, which] for d in (self.avg_draws, self.all_draws))
         return WeightedScores(
@@ -232,7 +232,7 @@ class WeightedScores:
     def of(
         cls, view: MetricView, shares: Sequence[float], pooled: np.ndarray, noise: Noise | None, p: float | None
     ) -> WeightedScores:
-        """Under the weights `shares`, with all's plain scores and noise."""
+        """Return the scores under the weights `shares`, from the plain scores and noise of the pooled clients."""
         weights = np.array(shares)
         deciding = counted_weights(weights, view.counts)
         avg_draws = all_draws = None
@@ -253,14 +253,14 @@ class WeightedScores:
 
 
 def counted_weights(weights: np.ndarray, counts: np.ndarray) -> np.ndarray | None:
-    """λ of the clients that have rows enough, sum 1; None where they hold too little of the weight."""
+    """Return λ of the clients with enough rows, sum 1; None where they hold too little of the weight."""
     kept = np.where(counts, weights, 0.0)
     total = kept.sum()
     return kept / total if total >= LEAST else None
 
 
 def verdict_of(names: Sequence[str], scores: WeightedScores, clients: Sequence[str]) -> Verdict:
-    """The verdict on one metric: of the generators `names`."""
+    """Return the verdict on one metric, of the generators `names`."""
     view = scores.metric_view
     is_done: np.ndarray = np.asarray(view.is_scored.all(axis=0))
     about = VerdictContext(

@@ -39,7 +39,7 @@ class MixtureFinder:
     def find(
         self, result: Result, names: Sequence[str], clients: Sequence[str], weights: Sequence[float]
     ) -> Iterator[dict[str, Any]]:
-        """What to show, step after step.
+        """Yield what to show of the best mixture, step by step.
 
         Parameters
         ----------
@@ -76,14 +76,14 @@ def _sample(sample: Sample | None, name: str) -> Sample:
 
 
 def _are_same(samples: Sequence[Sample], others: Sequence[Sample]) -> bool:
-    """Whether they are of the same rows and distributions."""
+    """Return whether samples are of the same rows and distributions."""
     return len(samples) == len(others) and all(
         a.rows is b.rows and a.exact_distribution is b.exact_distribution for a, b in zip(samples, others, strict=True)
     )
 
 
 def _kid(metric: Metric[Any]) -> KID:
-    """The KID in view where mixtures are quadratic under it, else the usual one."""
+    """Return the KID in view where mixtures are quadratic under it, else the default one."""
     try:
         return on_all_pairs(metric)
     except InvalidInput:
@@ -102,7 +102,7 @@ def _best_json(best: BestMixture) -> dict[str, Any]:
 
 
 def _terms_json(means: Means, singles: np.ndarray) -> dict[str, Any]:
-    """What the score of every mixture is made of."""
+    """Return the terms from which the score of every mixture follows."""
     alone = [means.score(one) for one in np.eye(len(means.cross))]
     by_client, apart = ([_all(row) for row in rows] for rows in (singles, means.apart))
     return {"alone": _all(alone), "by_client": by_client, "apart": apart}

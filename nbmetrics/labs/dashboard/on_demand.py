@@ -12,7 +12,7 @@ from .scene import DashboardScene
 
 
 class OnDemand:
-    """Answers the newest scene; what is asked for next, or `drop`, ends the one under way after its present part.
+    """A thread that answers the newest scene; a newer one, or `drop`, ends the one under way after its present part.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class OnDemand:
         self._worker.put(scene)
 
     def now(self, scene: DashboardScene) -> None:
-        """Find it on this thread."""
+        """Answer a scene on this thread."""
         self._scene = scene
         self._answer(scene)
 

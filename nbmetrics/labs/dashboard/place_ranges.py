@@ -39,13 +39,13 @@ class Ranges:
 
 
 def average(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Σ λ_i value_i of each generator, (G,); what a client without weight scores does not count, NaN and ∞ neither."""
+    """Return Σ λ_i value_i of each generator, (G,); clients of weight 0 take no part, with NaN and ∞ neither."""
     counted = weights > 0
     return values[:, counted] @ weights[counted]
 
 
 def place_ranges(losses: np.ndarray, draws: np.ndarray | None, level: float = CONFIDENCE_LEVEL) -> Ranges:
-    """Who is better than whom, at a level that holds for all pairs together.
+    """Return who is better than whom, at a level that holds for all pairs together.
 
     The largest |difference| over all pairs, each in units of its standard error se, has the quantile c over the draws;
     a pair is told apart where its difference is beyond c·se. Where se is 0 it is told apart beyond rounding.
@@ -68,7 +68,7 @@ def place_ranges(losses: np.ndarray, draws: np.ndarray | None, level: float = CO
 
 
 def _margins(losses: np.ndarray, draws: np.ndarray, level: float) -> np.ndarray:
-    """What the difference of each pair must exceed, (G, G); an infinite loss is beyond all noise."""
+    """Return what the difference of each pair must exceed, (G, G); an infinite loss is beyond all noise."""
     apart = np.abs(draws[:, :, None] - draws[:, None, :])
     errors = _standard_errors(draws)
     noisy = errors > 0
@@ -82,13 +82,13 @@ def _margins(losses: np.ndarray, draws: np.ndarray, level: float) -> np.ndarray:
 
 
 def _standard_errors(draws: np.ndarray) -> np.ndarray:
-    """The standard error of each difference, (G, G): exactly 0 where it is rounding of the noise itself."""
+    """Return the standard error of each difference, (G, G): exactly 0 where it is rounding of the noise itself."""
     errors, own = _standard_deviation(draws[:, :, None] - draws[:, None, :]), _standard_deviation(draws)
     return np.where(errors <= NOISE_ROUNDING * np.maximum(own[:, None], own[None, :]), 0.0, errors)
 
 
 def _standard_deviation(draws: np.ndarray) -> np.ndarray:
-    """The standard deviation along the first axis, also where squares are beyond all numbers."""
+    """Return the standard deviation along the first axis, also where squares overflow."""
     away = draws - draws.mean(axis=0)
     unit = np.abs(away).max(axis=0)
     unit = np.where(unit > 0, unit, 1.0)
@@ -96,7 +96,7 @@ def _standard_deviation(draws: np.ndarray) -> np.ndarray:
 
 
 def leaders(ranges: Ranges, losses: np.ndarray) -> list[int]:
-    """The one with the least loss, and everyone that it is not shown to beat, in the order of their losses."""
+    """Return the one with the least loss, and all that it is not shown to beat, in the order of their losses."""
     placed = [int(g) for g in order(losses) if not np.isnan(losses[g])]
     return [g for g in placed if not ranges.better[placed[0], g]]
 
@@ -116,12 +116,12 @@ def standard_errors_apart(losses: np.ndarray, draws: np.ndarray | None, a: int, 
 
 
 def order_pvalue(losses: np.ndarray, draws: np.ndarray | None, a: int, b: int) -> float:
-    """The one-sided p-value of the order of a and b, unadjusted, up to ½ (ties); NaN where it is not known."""
+    """Return the one-sided p-value of the order of a and b, unadjusted, up to ½ (ties); NaN where it is not known."""
     return float(ndtr(-standard_errors_apart(losses, draws, a, b)))
 
 
 def sort_by_loss(losses: np.ndarray) -> list[int]:
-    """Least loss first; equal ones in the order given, those without a loss last."""
+    """Return positions by loss, least first; equal ones in the order given, those without a loss last."""
     return [int(g) for g in np.argsort(places(losses), kind="stable")]
 
 
@@ -140,7 +140,7 @@ def range_text(ranges: Ranges, g: int) -> str:
 
 
 def tiers(ranges: Ranges, losses: np.ndarray) -> list[list[int]]:
-    """Groups, each a leader and all that are left that it is not shown to beat; in one the order is the one given."""
+    """Return groups, each a leader and all that are left that it is not shown to beat; in one the order is as given."""
     left, groups = losses.astype(float), []
     while group := leaders(ranges, left):
         groups.append(sorted(group))

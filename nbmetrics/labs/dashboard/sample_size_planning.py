@@ -25,7 +25,7 @@ ONE_GENERATOR = "there is one generator"
 def variance_by_source(
     real_draws: np.ndarray, generated_draws: np.ndarray, weights: np.ndarray, a: int, b: int
 ) -> np.ndarray:
-    """Var(avg of a − avg of b) by source, (k + 2,): each client's rows, the rows of a, and those of b.
+    """Return Var(avg of a − avg of b) by source, (k + 2,): each client's rows, the rows of a, and those of b.
 
     Draws are (B, G, k), of the noise that comes from the clients' rows and from the generated ones.
     """
@@ -37,7 +37,7 @@ def variance_by_source(
 
 
 def leading_pair(scores: WeightedScores) -> tuple[int, int] | None:
-    """The winner by avg and its closest rival in standard errors, by position; None where nobody can tell."""
+    """Return the winner by avg and its closest rival in standard errors, by position; None where it is not known."""
     losses, draws = scores.avg_centres, scores.avg_draws
     placed = [int(g) for g in order(losses) if not np.isnan(losses[g])]
     sure = [] if draws is None else [g for g in placed if not np.isnan(draws[:, g]).any()]
@@ -62,7 +62,7 @@ def plan_sample_size(
     chosen: Sequence[int],
     weights: np.ndarray,
 ) -> dict[str, Any]:
-    """The variance of the difference of the two leaders by source, for `settle`.
+    """Return the variance of the difference of the two leaders by source of rows, as the page needs it.
 
     Parameters
     ----------

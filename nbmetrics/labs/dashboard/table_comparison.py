@@ -112,7 +112,7 @@ class TableComparison(Comparison):
 
 
 def wide_table(table: Any) -> pd.DataFrame:
-    """A table with a row a client and a column a generator, also of a long one: client, generator, value."""
+    """Return a table with a row a client and a column a generator, also of a long one: client, generator, value."""
     if isinstance(table, Mapping):
         try:
             table = pd.DataFrame(table)
@@ -138,7 +138,7 @@ def wide_table(table: Any) -> pd.DataFrame:
 
 
 def _to_wide(table: pd.DataFrame) -> pd.DataFrame:
-    """A long table as a wide one, clients and generators in the order in which they first come."""
+    """Return a long table as a wide one, clients and generators in the order in which they first come."""
     if "metric" in table and table["metric"].nunique() > 1:
         kinds = ", ".join(map(str, table["metric"].unique()[:5]))
         raise InvalidInput("table", f"has more than one metric: {kinds}", "Give the rows of one")
@@ -151,7 +151,7 @@ def _to_wide(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _numbers(frame: pd.DataFrame) -> np.ndarray:
-    """(G, k) float; NaN for what is missing."""
+    """Return the scores as float (G, k); NaN for what is missing."""
     for name in frame.columns:
         if any(isinstance(value, (complex, np.complexfloating)) for value in frame[name]):
             raise InvalidInput("table", f"column {shown(str(name))} holds complex numbers", "Give real ones")

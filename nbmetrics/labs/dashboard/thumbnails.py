@@ -36,7 +36,7 @@ class Strips:
         self._strips: dict[str | None, dict[str, Any] | None] = {}
 
     def next(self, generators: Iterable[Generator]) -> Callable[[], None] | None:
-        """What makes the next strip; None where all are made."""
+        """Return the function that makes the next strip; None where all are made."""
         shown = [generator for generator in generators if generator.is_of_images]
         room = min(MAX_LETTERS_A_STRIP, MAX_LETTERS_OF_ALL // (len(shown) + 1))
         for generator in shown:
@@ -52,7 +52,7 @@ class Strips:
         self._strips = {**self._strips, name: strip(images, weights, room)}
 
     def forget(self, name: str) -> None:
-        """A generator went, and another may come by its name."""
+        """Drop the strip of a generator: another may come by its name."""
         self._strips = {own: strip for own, strip in self._strips.items() if own != name}
 
     def to_json(self) -> dict[str, Any]:
@@ -62,7 +62,7 @@ class Strips:
 
 
 def strip(images: Sequence[Any], weights: Sequence[float], room: int) -> dict[str, Any] | None:
-    """Some of the images side by side as one PNG, in at most `room` letters; None where there is none to show.
+    """Return some of the images side by side as one PNG, in at most `room` letters; None where there is none to show.
 
     `images` : of each party; one is taken by the weight of its party and at a random place there.
     """
@@ -75,7 +75,7 @@ def strip(images: Sequence[Any], weights: Sequence[float], room: int) -> dict[st
 
 
 def _places(images: Sequence[Any], weights: Sequence[float]) -> tuple[list[Any], list[int]]:
-    """Whose image, and which: the same for parties alike; of a party with a few each comes once."""
+    """Return whose image, and which: the same for parties alike; of a party with a few each comes once."""
     ends, drawn = np.cumsum(weights) / np.sum(weights), np.random.default_rng(SEED).random((MAX_TILES, 2))
     whose = [min(int(np.searchsorted(ends, u, side="right")), len(images) - 1) for u in drawn[:, 0]]
     places = dict.fromkeys((i, int(v * len(images[i]))) for i, v in zip(whose, drawn[:, 1], strict=True))
@@ -83,7 +83,7 @@ def _places(images: Sequence[Any], weights: Sequence[float]) -> tuple[list[Any],
 
 
 def _beside(tiles: Sequence[Any], side: int) -> Any:
-    """Tiles from left to right, each at most so many pixels a side, in its middle, with a pixel between them."""
+    """Return tiles from left to right, each at most so many pixels a side, centred, with a pixel between them."""
     from PIL import Image
 
     small = [tile.copy() for tile in tiles]
@@ -97,7 +97,7 @@ def _beside(tiles: Sequence[Any], side: int) -> Any:
 
 
 def with_pictures(carriers: list[dict[str, Any]], images: Any, rows: int) -> list[dict[str, Any]]:
-    """Each {"row": place, …} with the picture of that row, where there is an image for each of so many rows."""
+    """Return each {"row": place, …} with the picture of that row, where there is an image for each of so many rows."""
     if images is None or len(images) != rows:
         return carriers
     return [{**carrier, "picture": url} if (url := _url(images, carrier["row"])) else carrier for carrier in carriers]

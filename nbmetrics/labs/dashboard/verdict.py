@@ -87,12 +87,12 @@ class Verdict:
 
 
 def aggregate(plain: np.ndarray, centres: np.ndarray, draws: np.ndarray | None) -> Aggregate:
-    """Losses with the places that follow from them."""
+    """Return losses with the ranges of places that follow from them."""
     return Aggregate(plain, centres, draws, place_ranges(centres, draws))
 
 
 def verdict(names: Sequence[str], avg: Aggregate, pooled: Aggregate | None, about: VerdictContext) -> Verdict:
-    """What can be said of who is best.
+    """Return what can be said of who is best.
 
     `pooled` is None where there is one list of leaders: where avg and all have one order, or there is one client.
     """
@@ -125,7 +125,7 @@ def _state_and_headline(
     about: VerdictContext,
     size: int,
 ) -> tuple[str, str]:
-    """The state and its headline."""
+    """Return the state and its headline."""
     on = f"on {about.label}, "
     tops = [_first_by_loss(side.plain) for side in sides]
     is_real = not set(winners[0]) & set(winners[-1]) and (_is_exact(sides) or _clients_differ(about.p))
@@ -172,7 +172,7 @@ def _too_few_generators(placed: Sequence[str], size: int, label: str) -> str:
 
 
 def _first_by_loss(losses: np.ndarray) -> list[int]:
-    """The least, and those that rounding cannot tell from it."""
+    """Return the least, and those that rounding cannot tell from it."""
     return leaders(place_ranges(losses, np.zeros((1, len(losses)))), losses)
 
 
@@ -196,7 +196,7 @@ def _clients_differ(p: float | None) -> bool:
 
 
 def _sample_size_clause(p: float | None) -> str:
-    """How far sample size accounts for two orders."""
+    """Return whether sample size may explain two orders, as a clause."""
     if p is None or math.isnan(p):
         return "which sample size may explain: it was not tested"
     if _clients_differ(p):
@@ -205,7 +205,7 @@ def _sample_size_clause(p: float | None) -> str:
 
 
 def join_names(names: Sequence[str], which: Sequence[int], most_named: int = MAX_NAMES_LISTED) -> str:
-    """All names, or the first of many and how many more."""
+    """Return all names, or the first of many and how many more, as text."""
     if len(which) > most_named:
         first = ", ".join(names[g] for g in which[:NAMES_LISTED_OF_MORE])
         return f"{first} and {len(which) - NAMES_LISTED_OF_MORE} more"
@@ -218,7 +218,7 @@ def _verb(which: Sequence[int], one: str, many: str) -> str:
 
 
 def _first_by_scores(names: Sequence[str], firsts: Sequence[list[int]]) -> str:
-    """Who is first by the plain scores, in one clause where avg and all agree."""
+    """Return who is first by the plain scores, in one clause where avg and all agree."""
     said = f"{join_names(names, firsts[0])} {_verb(firsts[0], 'is', 'are')} first"
     if len(firsts) == 1:
         return said
@@ -228,7 +228,7 @@ def _first_by_scores(names: Sequence[str], firsts: Sequence[list[int]]) -> str:
 
 
 def _leaders_by_each(names: Sequence[str], winners: Sequence[list[int]]) -> str:
-    """Who leads by avg and who by all."""
+    """Return who leads by avg and who by all, in words."""
     if len(winners[0]) == len(winners[1]) == 1:
         return f"{names[winners[0][0]]} wins by avg, {names[winners[1][0]]} by all"
     parts = [f"{join_names(names, one)} {_verb(one, 'wins', 'are tied')}" for one in winners]
@@ -242,7 +242,7 @@ def _corrected_leaders(names: Sequence[str], winners: Sequence[list[int]]) -> st
 
 
 def _p_values(names: Sequence[str], sides: Sequence[Aggregate], placed: Sequence[int]) -> list[str]:
-    """How easily chance puts the leader before its closest rival: once where avg and all name one pair."""
+    """Return how easily chance puts the leader before its closest rival: once where avg and all name one pair."""
     if _is_exact(sides):
         return ["This is exact: nothing was drawn, so nothing is chance."]
     closest = [_leader_and_rival(side, placed) for side in sides]
@@ -257,14 +257,14 @@ def _p_values(names: Sequence[str], sides: Sequence[Aggregate], placed: Sequence
 
 
 def _multiplicity_note(p: float, is_tied: bool, size: int) -> str:
-    """Why a small p-value is no separation."""
+    """Return why a small p-value is no separation where many pairs are compared."""
     if not is_tied or not p < SIGNIFICANT or size < 3:
         return ""
     return f" (not enough where {size * (size - 1) // 2} pairs are compared at once)"
 
 
 def _leader_and_rival(side: Aggregate, placed: Sequence[int]) -> tuple[int, int, float]:
-    """The leader, the rival that is fewest standard errors behind it, and the p-value of their order."""
+    """Return the leader, the rival that is fewest standard errors behind it, and the p-value of their order."""
     leader = leaders(side.ranges, side.centres)[0]
     rivals = [int(g) for g in order(side.centres) if g != leader and g in placed]
     away = [standard_errors_apart(side.centres, side.draws, leader, g) for g in rivals]
@@ -287,7 +287,7 @@ def _winners_without_correction(
     about: VerdictContext,
     state: str,
 ) -> list[str]:
-    """Where the table shows another generator first than the verdict does."""
+    """Return sentences where the table shows another generator first than the verdict does."""
     if state == "size" or not about.corrected:
         return []
     tops = [_first_by_loss(side.plain) for side in sides]
@@ -303,7 +303,7 @@ def _winners_without_correction(
 
 
 def _checked_sentences(sides: Sequence[Aggregate], about: VerdictContext) -> list[str]:
-    """What was looked at, well or ill, so that silence is never good news."""
+    """Return what was checked, with either outcome, so that silence is never good news."""
     said = []
     if len(sides) > 1 and not _is_exact(sides):
         if about.p is None or math.isnan(about.p):
@@ -320,7 +320,7 @@ def _checked_sentences(sides: Sequence[Aggregate], about: VerdictContext) -> lis
 
 
 def _scores_below_zero(names: Sequence[str], sides: Sequence[Aggregate], about: VerdictContext) -> list[str]:
-    """Who scores better than a perfect generator by more than chance, as one does that has seen the clients' rows."""
+    """Return who scores better than a perfect generator by more than chance, as one that was fitted to these rows."""
     side = sides[-1]
     if not about.distance or side.draws is None:
         return []
@@ -336,7 +336,7 @@ def _scores_below_zero(names: Sequence[str], sides: Sequence[Aggregate], about: 
 
 
 def p_text(p: float) -> str:
-    """A p-value as read: "p = 0.12"."""
+    """Return a p-value as it is read: "p = 0.12"."""
     if p < 0.0005:
         return "p < 0.001"
     places = 1000 if p < 0.1 else 100
@@ -349,7 +349,7 @@ def _is_unsure(side: Aggregate, g: int) -> bool:
 
 
 def _generators_without_interval(names: Sequence[str], unsure: Sequence[int]) -> list[str]:
-    """Who is behind the leaders by numbers without an interval."""
+    """Return which generators have no interval, as a sentence."""
     return [f"No interval for {join_names(names, unsure)}: not compared."] if unsure else []
 
 
@@ -359,7 +359,7 @@ def _generators_without_score(names: Sequence[str], placed: Sequence[int]) -> li
 
 
 def percent(share: float) -> str:
-    """A share from 0 to 1 in percent: one decimal below 10, none above."""
+    """Return a share from 0 to 1 in percent: one decimal below 10, none above."""
     if 0 < share < 0.0005:
         return "less than 0.1\u00a0%"
     tenths = math.floor(1000 * share + 0.5)

@@ -27,7 +27,7 @@ CHANCE_ERRORS = 1.96
 
 @dataclass(frozen=True, eq=False)
 class ViewModel:
-    """What is known of the metric in view.
+    """What the views show of the metric in view, under a scene.
 
     Attributes
     ----------
@@ -52,12 +52,12 @@ class ViewModel:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the generators on show."""
+        """Return the names of the generators on show."""
         return self.scene.generators
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """λ of decisions: of the clients with rows enough, where those hold half of it."""
+        """Return λ as decisions use it: of the clients with enough rows, where those hold half of it."""
         weights = np.array(self.scene.shares)
         decided = counted_weights(weights, self.metric_view.counts)
         return weights if decided is None else decided
@@ -69,7 +69,7 @@ class ViewModel:
 
     @cached_property
     def losses(self) -> dict[str, np.ndarray]:
-        """Of each generator by avg, all and its worst client that counts, (G,)."""
+        """Return the loss of each generator by avg, by all and for its worst client that counts, (G,)."""
         centres = self.metric_view.centres
         return {
             "avg": self.weighted_scores.avg_centres,
@@ -79,41 +79,41 @@ class ViewModel:
 
     @cached_property
     def ranges(self) -> dict[str, Ranges]:
-        """Places by avg and by all."""
+        """Return the ranges of places by avg and by all."""
         scores = self.weighted_scores
         draws = {"avg": scores.avg_draws, "all": scores.all_draws}
         return {part: place_ranges(self.losses[part], draws[part]) for part in draws}
 
     @cached_property
     def rows(self) -> list[int]:
-        """The generators as the leaderboard has them, best first."""
+        """Return the generators as the leaderboard has them, best first."""
         by = self.losses[self.scene.by]
         return sort_by_loss(self.losses["avg"] if np.isnan(by).all() else by)
 
     @cached_property
     def tiers(self) -> dict[str, list[list[int]]]:
-        """By avg and by all, groups of generators that are not told apart."""
+        """Return groups of generators that are not told apart, by avg and by all."""
         return {part: tiers(ranges, self.losses[part]) for part, ranges in self.ranges.items()}
 
     @cached_property
     def crossings(self) -> list[str]:
-        """Of each generator whether avg and all cross there, and whether by more than chance."""
+        """Return of each generator whether avg and all cross there, and whether by more than chance."""
         left, right = ([g for group in self.tiers[part] for g in group] for part in ("avg", "all"))
         return crossings(left, right, self.ranges["avg"], self.ranges["all"])
 
     def to_scores(self, losses: np.ndarray) -> np.ndarray:
-        """As people know the metric: a loss of one where higher is better is its negative."""
+        """Return losses as scores: where higher is better a loss is the negative of the score."""
         metric = self.metric_view.metric
         return -losses if metric.higher_is_better and metric.best is None else losses
 
     @cached_property
     def regret(self) -> np.ndarray:
-        """How far each client's loss lies above that of its best of all generators, (G, k)."""
+        """Return how far each client's loss lies above that of its best of all generators, (G, k)."""
         return regret(self.all_generators.centres)[list(self.chosen)]
 
     @cached_property
     def by_chance(self) -> np.ndarray:
-        """bool (G, k): where regret is no more than chance."""
+        """Return where regret is no more than chance, bool (G, k)."""
         own, draws = self.all_generators.centres, self.all_generators.draws
         if draws is None or np.isnan(own).all(axis=0).any():
             return np.zeros(self.regret.shape, dtype=bool)
@@ -122,7 +122,7 @@ class ViewModel:
         return np.asarray((self.regret > 0) & (self.regret <= CHANCE_ERRORS * errors[list(self.chosen)]))
 
     def choices(self) -> list[tuple[int, str]]:
-        """The winners, each once, with what it wins: by avg, by all, for the worst client."""
+        """Return the winners, each once, with what it wins: by avg, by all, for the worst client."""
         parts = {"avg": "by avg and by all" if self.metric_view.is_same else "by avg", "worst": "for the worst client"}
         if not self.has_one_order:
             parts = {"avg": parts["avg"], "all": "by all", "worst": parts["worst"]}
@@ -134,11 +134,11 @@ class ViewModel:
 
     @property
     def losses_beside_best(self) -> np.ndarray:
-        """What each client loses if everybody gets one of the generators on show, (G, k)."""
+        """Return what each client loses if everybody gets one of the generators on show, (G, k)."""
         return regret(self.metric_view.centres)
 
     def client_order(self) -> list[int]:
-        """As the heat map has them."""
+        """Return the clients in the order of the heat map."""
         order, in_order = self.scene.order, list(range(len(self.clients)))
         if order == "similarity":
             return list(self.leaves) if sorted(self.leaves) == in_order else in_order
@@ -159,12 +159,12 @@ class ViewModel:
 
     @property
     def groups(self) -> list[int]:
-        """Of each client the corner of the triangle of weights."""
+        """Return of each client the corner of the triangle of weights."""
         count = len(self.clients)
         return list(self.scene.groups) if self.scene.groups else [3 * i // count for i in range(count)]
 
     def regions(self) -> list[np.ndarray]:
-        """Where each generator wins by avg in the weights of three groups; see `regions`."""
+        """Return where each generator wins by avg in the weights of three groups; see `regions`."""
         shares, counts = np.array(self.scene.shares), self.metric_view.counts
         counted = counts | (counted_weights(shares, counts) is None)
         return regions(np.where(counted, self.metric_view.centres, 0.0), np.array(self.groups), shares)

@@ -20,7 +20,7 @@ WEIGHTINGS = 4096
 
 
 def win_shares(names: Sequence[str], scores: WeightedScores) -> dict[str, list[float | str]]:
-    """Of generators, by name, the share of all weightings of the clients that count, and its standard error.
+    """Return by generator the share of all weightings of the clients in which it wins by avg, and its standard error.
 
     Empty where a score is not known yet, or no client counts.
     """
@@ -35,20 +35,20 @@ def win_shares(names: Sequence[str], scores: WeightedScores) -> dict[str, list[f
 
 @lru_cache(maxsize=16)
 def _cached_shares(centres: bytes, generators: int, clients: int) -> WinShares:
-    """They do not depend on the weights, so a drag asks for the same ones."""
+    """Return the win shares, cached: they do not depend on the weights, so a drag asks for the same ones."""
     return share_of_weightings(np.frombuffer(centres).reshape(generators, clients))
 
 
 @dataclass(frozen=True, eq=False)
 class WinShares:
-    """Of each generator the share of all weightings in which it wins, and its standard error, 0 where it is exact."""
+    """The share of all weightings in which each generator wins, and its standard error, 0 where it is exact."""
 
     share: np.ndarray
     error: np.ndarray
 
 
 def share_of_weightings(centres: np.ndarray, seed: int = 0) -> WinShares:
-    """In what share of all weightings of the clients, each as likely as any other, each generator wins by avg.
+    """Return in what share of all weightings of the clients, all equally likely, each generator wins by avg.
 
     Exact for up to three clients, else of 4,096 random weightings. Equal generators share what they win; a generator
     with a NaN has a NaN.
@@ -72,7 +72,7 @@ def share_of_weightings(centres: np.ndarray, seed: int = 0) -> WinShares:
 
 
 def _exact_shares(own: np.ndarray) -> np.ndarray:
-    """Of equal generators the first wins."""
+    """Return the exact shares for up to three clients; of equal generators the first wins."""
     won = np.zeros(len(own))
     if own.shape[1] == 3:
         return np.array([area_share(polygon) for polygon in polygons(own)])

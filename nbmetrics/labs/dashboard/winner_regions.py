@@ -34,7 +34,7 @@ MIN_AREA_SHARE = 1e-12
 
 
 def regions(centres: np.ndarray, groups: np.ndarray, weights: np.ndarray) -> list[np.ndarray]:
-    """Where each generator wins by avg: the corners of a polygon, (corners, 3), none where it wins nowhere.
+    """Return where each generator wins by avg: the corners of a polygon, (corners, 3), none where it wins nowhere.
 
     Within a group (0, 1 or 2) the clients keep their proportions, or count alike where none has a weight. Of equal
     generators the first has the region. A group without clients leaves no regions.
@@ -47,7 +47,7 @@ def regions(centres: np.ndarray, groups: np.ndarray, weights: np.ndarray) -> lis
 
 
 def proportions(groups: np.ndarray, weights: np.ndarray) -> np.ndarray | None:
-    """The weights of all clients at each corner of the triangle, (3, k); None where a group has no clients."""
+    """Return the weights of all clients at each corner of the triangle, (3, k); None where a group has no clients."""
     inside = groups == np.arange(3)[:, None]
     if not inside.any(axis=1).all():
         return None
@@ -57,7 +57,7 @@ def proportions(groups: np.ndarray, weights: np.ndarray) -> np.ndarray | None:
 
 
 def polygons(corners: np.ndarray) -> list[np.ndarray]:
-    """The same from the losses at the three corners, (G, 3); losses that are not finite win nowhere."""
+    """Return the same from the losses at the three corners, (G, 3); losses that are not finite win nowhere."""
     finite = [g for g in range(len(corners)) if np.isfinite(corners[g]).all()]
     by_generator = [np.empty((0, 3)) for _ in corners]
     for g in finite:
@@ -76,7 +76,7 @@ def are_equal(first: np.ndarray, second: np.ndarray) -> bool:
 
 
 def _clip(polygon: np.ndarray, ahead: np.ndarray) -> np.ndarray:
-    """The part of a convex polygon where a linear function, given at the corners of the simplex, is not negative."""
+    """Return the part of a convex polygon where a linear function, given at the corners, is not negative."""
     values = polygon @ ahead
     kept = []
     for n in range(len(polygon)):
@@ -89,20 +89,20 @@ def _clip(polygon: np.ndarray, ahead: np.ndarray) -> np.ndarray:
 
 
 def area_share(polygon: np.ndarray) -> float:
-    """As a share of the triangle."""
+    """Return the area of a polygon as a share of the triangle."""
     x, y = polygon[:, 0], polygon[:, 1]
     return abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1)))
 
 
 def regret(centres: np.ndarray) -> np.ndarray:
-    """What each client loses with each generator beside its own best one, (G, k), at least 0; NaN where not known."""
+    """Return what clients lose with each generator beside their best one, (G, k), at least 0; NaN where not known."""
     with np.errstate(invalid="ignore"):
         best = np.fmin.reduce(centres, axis=0)
         return np.where(same_scores(centres, best), 0.0, centres - best)
 
 
 def worst(centres: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The largest loss of a client with a weight, of each generator, (G,); NaN where one is not known."""
+    """Return the largest loss of a client with a weight, of each generator, (G,); NaN where one is not known."""
     return centres[:, weights > 0].max(axis=1)
 
 
@@ -125,7 +125,7 @@ def winner_map(
     bias: np.ndarray,
     dim: int,
 ) -> Iterator[dict[str, Any] | None]:
-    """What to show, level after level; None in between, where nothing is new.
+    """Yield the map of who wins by all, level by level; None in between, where nothing is new.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def winner_map(
 def refine_grid(
     losses_at: Callable[[Point], Iterator[float]], steps: int, halvings: int
 ) -> Iterator[dict[str, Any] | None]:
-    """The points, triangles and losses of a grid of `steps` a side, halved where the corners' winners differ."""
+    """Yield points, triangles and losses of a grid of `steps` a side, halved where the corners' winners differ."""
     losses_by_point: dict[Point, list[float]] = {}
     shown: dict[str, Any] = {}
     triangles, told = grid(steps), 0.0
@@ -185,7 +185,7 @@ def refine_grid(
 
 
 def grid(steps: int) -> list[Triangle]:
-    """The small triangles of a triangle whose sides are cut into so many steps."""
+    """Return the small triangles of a triangle whose sides are cut into so many steps."""
     size = STEPS_A_SIDE // steps
 
     def at(i: int, j: int) -> Point:
@@ -197,7 +197,7 @@ def grid(steps: int) -> list[Triangle]:
 
 
 def halve(triangle: Triangle) -> list[Triangle]:
-    """Its four parts."""
+    """Return the four parts of a triangle."""
     a, b, c = triangle
     ab, bc, ca = _midpoint(a, b), _midpoint(b, c), _midpoint(c, a)
     return [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
@@ -208,7 +208,7 @@ def _midpoint(a: Point, b: Point) -> Point:
 
 
 def has_mixed_corners(triangle: Triangle, losses_by_point: dict[Point, list[float]]) -> bool:
-    """Whether not the same generator wins at all corners."""
+    """Return whether different generators win at its corners."""
     return len({_winner(losses_by_point[point]) for point in triangle}) > 1
 
 
