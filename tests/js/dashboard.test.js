@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { numbersOf } from "../../nbmetrics/labs/dashboard/view/metric_view.js";
-import { briefly, crossings, placesOf, placeTexts, sortByLoss, tiers } from "../../nbmetrics/labs/dashboard/view/places.js";
-import { leads } from "../../nbmetrics/labs/dashboard/view/place_ranges.js";
+import { briefly, crossings, placesOf, placeTexts, sortByLoss, tiers, leads } from "../../nbmetrics/labs/dashboard/view/place_ranges.js";
 import { rowsOf, scoreText } from "../../nbmetrics/labs/dashboard/view/leaderboard_rows.js";
 import { Scale, spansOf, Whisker } from "../../nbmetrics/labs/dashboard/view/whiskers.js";
 

@@ -1,7 +1,7 @@
 """Ranges of places: who is shown to be better than whom, from paired draws of the noise, and where two orders cross.
 
-Twin: labs/dashboard/view/place_ranges.js · held by: tests/labs/dashboard/test_ranges_page.py
-Twin: labs/dashboard/view/places.js · held by: tests/labs/dashboard/test_views.py
+Twin: labs/dashboard/view/place_ranges.js · held by: tests/labs/dashboard/test_place_ranges_page.py
+Twin: labs/dashboard/view/place_ranges.js · held by: tests/labs/dashboard/test_view_model.py
 
 All generators meet the same real rows, so their scores move together and differences are tested, not overlaps. A loss
 is a score turned so that lower is better.

@@ -1,7 +1,7 @@
 """ViewModel: what the views show of a scene, in Python as in the page: orders, places, winners, regret. No drawing.
 
-Twin: labs/dashboard/view/client_order.js · held by: tests/labs/dashboard/test_views.py
-Twin: labs/dashboard/view/regret_card.js · held by: tests/labs/dashboard/test_views.py
+Twin: labs/dashboard/view/client_order.js · held by: tests/labs/dashboard/test_view_model.py
+Twin: labs/dashboard/view/regret_card.js · held by: tests/labs/dashboard/test_view_model.py
 """
 
 from __future__ import annotations

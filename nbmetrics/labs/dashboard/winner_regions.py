@@ -1,6 +1,6 @@
 """Which generator wins where in the weights of three groups: polygons by avg, a grid by all; and each client's regret.
 
-Twin: labs/dashboard/view/winner_regions.js · held by: tests/labs/dashboard/test_regions_page.py
+Twin: labs/dashboard/view/winner_regions.js · held by: tests/labs/dashboard/test_winner_regions_page.py
 
 avg is linear in the weights, so a generator wins on a convex polygon. Points of the simplex are the groups' weights.
 all is curved (but for KID), so its losses are computed on a grid, finer where the winner changes:

@@ -2,7 +2,7 @@
  * In which order clients stand, and how many hundreds of them fold into rows. The order is one for all displays of a
  * lab. What it is by may move with the weights: then it stays as it was, until somebody asks for it. No DOM.
  *
- * Twin: labs/dashboard/view_model.py · held by: tests/labs/dashboard/test_views.py
+ * Twin: labs/dashboard/view_model.py · held by: tests/labs/dashboard/test_view_model.py
  *
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Board, Numbers, Scene } from "./types.js"

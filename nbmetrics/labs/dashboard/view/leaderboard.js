@@ -11,7 +11,7 @@ import { boardPicture } from "./leaderboard_picture.js";
 import { BoardRow } from "./leaderboard_row.js";
 import { legendOf, partsOf, plainTable, rowsOf, savedTable } from "./leaderboard_rows.js";
 import { scoreOf } from "./metric_view.js";
-import { choose, sortByLoss } from "./places.js";
+import { choose, sortByLoss } from "./place_ranges.js";
 import { Ribbon } from "./ribbon.js";
 import { ClientStrip, paintStrip } from "./thumbnails.js";
 import { Scale, spansOf } from "./whiskers.js";

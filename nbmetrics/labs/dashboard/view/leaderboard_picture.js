@@ -8,7 +8,7 @@
 import { el, svg } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/names.js";
 import { partsOf } from "./leaderboard_rows.js";
-import { crossings, rangeText, sortByLoss, tiers } from "./places.js";
+import { crossings, rangeText, sortByLoss, tiers } from "./place_ranges.js";
 import { WHISKER, Whisker } from "./whiskers.js";
 
 const [NAME, LINES, ROW, HEAD, LARGER] = [200, 90, 26, 24, 1.5];

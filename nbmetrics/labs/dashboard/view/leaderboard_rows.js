@@ -6,7 +6,7 @@
  */
 import { shownNumber } from "../../toolkit/view/numbers.js";
 import { inWords, scoreOf } from "./metric_view.js";
-import { placesOf, placeTexts, rangeText, sortByLoss } from "./places.js";
+import { placesOf, placeTexts, rangeText, sortByLoss } from "./place_ranges.js";
 import { listed, percent } from "./verdict.js";
 
 /**

@@ -3,7 +3,7 @@
  * client: three short bars a client, faint where its rows cannot tell the generators apart, as the heat map has them.
  * The order rests while weights are dragged.
  *
- * Twin: labs/dashboard/view_model.py · held by: tests/labs/dashboard/test_views.py
+ * Twin: labs/dashboard/view_model.py · held by: tests/labs/dashboard/test_view_model.py
  *
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Decided } from "./decision_inputs.js"

@@ -8,7 +8,7 @@
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/names.js";
-import { choose, crossings, rangeText, tiers } from "./places.js";
+import { choose, crossings, rangeText, tiers } from "./place_ranges.js";
 
 const ROW = { few: 28, many: 21 };
 const FEW = 8;

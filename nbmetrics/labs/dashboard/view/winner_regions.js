@@ -1,5 +1,5 @@
 /**
- * Twin: labs/dashboard/winner_regions.py · held by: tests/labs/dashboard/test_regions_page.py
+ * Twin: labs/dashboard/winner_regions.py · held by: tests/labs/dashboard/test_winner_regions_page.py
  *
  * Who wins where in the weights of three groups, and what each client loses. No DOM. Shares of all weightings do not
  * depend on the weights, so they come from Python.

@@ -102,7 +102,7 @@ def test_places_are_those_of_the_page():
         const groups = losses.map((own, k) => tiers(ranges[k], own));
         const [left, right] = groups.map((side) => side.flat());
         return { groups, crossed: crossings(left, right, ...ranges), order: sortByLoss(losses[0]) }; }));"""
-    assert said("places.js", "crossings, sortByLoss, tiers", line, given) == wanted
+    assert said("place_ranges.js", "crossings, sortByLoss, tiers", line, given) == wanted
     assert {"", "chance", "real"} == {kind for own in wanted for kind in own["crossed"]}
 
 
