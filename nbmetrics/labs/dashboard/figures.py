@@ -18,6 +18,10 @@ from .place_ranges import place_text, range_text
 from .verdict import join_names, percent
 from .view_model import ViewModel
 
+# Letters of a name, and clients named in the figure of all.
+MAX_NAME_LETTERS, MAX_CLIENTS_NAMED = 24, 40
+# Standard errors on either side that 95 % of a normal variable lie within.
+INTERVAL_ERRORS = 1.96
 # Clients that have a bar, a row with a name, and cells with a number in each.
 MAX_CLIENTS_WITH_BARS, MAX_ROWS_NAMED, MAX_CELLS_WITH_NUMBERS = 40, 70, 420
 # Generators that are told in words.
@@ -351,12 +355,6 @@ VIEWS = {
     "regret": _regret,
     "weights": _weights,
 }
-
-
-MAX_NAME_LETTERS = 24  # letters of a name
-MAX_CLIENTS_NAMED = 40  # clients
-# Of a normal variable: what 95 % lie within.
-INTERVAL_ERRORS = 1.96
 
 
 def summary_figure(scores: WeightedScores, generators: Sequence[str], clients: Sequence[str], words: str) -> Drawing:

@@ -18,7 +18,7 @@ from ...ranking import lowest, order, same_scores
 from .place_ranges import Ranges, leaders, order_pvalue, place_ranges, standard_errors_apart
 
 # Clients differ by more than chance where the p-value of their permutation test is at most this.
-SIGNIFICANT = 0.05
+SIGNIFICANCE_LEVEL = 0.05
 MAX_NAMES_LISTED, NAMES_LISTED_OF_MORE = 5, 3
 # Standard errors on either side of a score that 95 % of its noise lies within.
 INTERVAL_ERRORS = 1.96
@@ -192,7 +192,7 @@ def _is_exact(sides: Sequence[Aggregate]) -> bool:
 
 
 def _clients_differ(p: float | None) -> bool:
-    return p is not None and p <= SIGNIFICANT
+    return p is not None and p <= SIGNIFICANCE_LEVEL
 
 
 def _sample_size_clause(p: float | None) -> str:
@@ -258,7 +258,7 @@ def _p_values(names: Sequence[str], sides: Sequence[Aggregate], placed: Sequence
 
 def _multiplicity_note(p: float, is_tied: bool, size: int) -> str:
     """Return why a small p-value is no separation where many pairs are compared."""
-    if not is_tied or not p < SIGNIFICANT or size < 3:
+    if not is_tied or not p < SIGNIFICANCE_LEVEL or size < 3:
         return ""
     return f" (not enough where {size * (size - 1) // 2} pairs are compared at once)"
 

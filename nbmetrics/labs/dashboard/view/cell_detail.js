@@ -14,7 +14,7 @@ import { el } from "../../toolkit/view/dom.js";
 import { shareText, shownNumber } from "../../toolkit/view/numbers.js";
 import { read } from "../../toolkit/view/written.js";
 
-const MOST_PARTS = 6;
+const MAX_PARTS_SHOWN = 6;
 
 /** @param {Details} details @param {string} label of the metric @param {{name: string}[]} clients @param {number[]} weights on show @returns {Node[]} */
 export function cellDetail(details, label, clients, weights) {
@@ -46,7 +46,7 @@ function partList({ parts, rest, total }, clients, chosen) {
   const values = parts.map(read);
   const order = values.map((_, i) => i).sort((a, b) => values[b] - values[a]);
   const at = clients.findIndex(({ name }) => name === chosen);
-  const first = order.slice(0, MOST_PARTS);
+  const first = order.slice(0, MAX_PARTS_SHOWN);
   const shown = first.includes(at) ? first : [...first.slice(0, -1), at];
   const others = order.filter((i) => !shown.includes(i));
   const line = (/** @type {string} */ name, /** @type {number} */ value, isChosen = false) =>

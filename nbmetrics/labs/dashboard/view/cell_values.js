@@ -27,8 +27,8 @@ import { lossOf, scoreOf } from "./metric_view.js";
 import { listed } from "./verdict.js";
 
 // Of a difference beside its standard error: 95 %, cell by cell.
-const CHANCE = 1.96;
-const CLIPPED_ABOVE = 0.95;
+const CHANCE_ERRORS = 1.96;
+const COLOUR_TOP_QUANTILE = 0.95;
 
 /** @type {WeakMap<Board, {draws: Draws | undefined, metric: string, cells: Cells}>} */
 const lastByBoard = new WeakMap();
@@ -90,7 +90,7 @@ function chanceOf(generators, regret, packed) {
       generators.forEach((generator, g) => {
         const apart = regret[generator][i];
         const error = g === best ? 0 : errorOf(noise[g], noise[best], i);
-        flags[g][i] = Number(apart > 0 && apart <= CHANCE * error);
+        flags[g][i] = Number(apart > 0 && apart <= CHANCE_ERRORS * error);
       });
   }
   return Object.fromEntries(generators.map((generator, g) => [generator, flags[g]]));
@@ -132,7 +132,7 @@ export function scaleOf(losses, from) {
   if (!all.length) return { from: from ?? 0, to: 1 };
   all.sort((a, b) => a - b);
   const low = from ?? all[0];
-  const high = all[Math.min(all.length - 1, Math.ceil(CLIPPED_ABOVE * all.length) - 1)];
+  const high = all[Math.min(all.length - 1, Math.ceil(COLOUR_TOP_QUANTILE * all.length) - 1)];
   return { from: low, to: high > low ? high : all[all.length - 1] };
 }
 

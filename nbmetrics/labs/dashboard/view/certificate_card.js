@@ -13,7 +13,7 @@ import { listed, percent } from "./verdict.js";
 
 const HEAD = "How firm is the winner by avg?";
 // Of the weight, so that the rival is ahead and not level.
-const BEYOND = 1e-3;
+const EXTRA_WEIGHT_SHARE = 1e-3;
 
 export class CertificateCard {
   /** @param {Store} store @param {AbortSignal} signal */
@@ -50,7 +50,7 @@ export class CertificateCard {
     const weights = sharesOf(scene.weights);
     const part = decided.counted.reduce((sum, i) => sum + weights[i], 0);
     const to = decided.counted[change.target];
-    const beyond = 1 + BEYOND / Math.max(change.moved, BEYOND);
+    const beyond = 1 + EXTRA_WEIGHT_SHARE / Math.max(change.moved, EXTRA_WEIGHT_SHARE);
     for (const [i, share] of change.sources) {
       const moved = Math.min(weights[decided.counted[i]], share * part * beyond);
       weights[decided.counted[i]] -= moved;

@@ -23,8 +23,8 @@ export const ORDER_NAMES = /** @type {const} */ ({
   worst: "by their worst score",
 });
 // Above so many clients they fold, into at most so many groups.
-export const MOST_ROWS = 120;
-export const MOST_GROUPS = 40;
+export const MAX_ROWS = 120;
+export const MAX_GROUPS = 40;
 const BY_WEIGHTS = new Set(["weight", "regret"]);
 
 /** @type {WeakMap<Store, Order>} */
@@ -134,10 +134,10 @@ function placesOf(order) {
  */
 export function linesOf(board, order, worst, open) {
   const { tree, leaves } = board;
-  if (order.length <= MOST_ROWS || !tree || !isOrder(leaves, order.length))
+  if (order.length <= MAX_ROWS || !tree || !isOrder(leaves, order.length))
     return order.map((client) => ({ client, group: -1 }));
   const place = placesOf(order);
-  const groups = cut(tree, leaves, MOST_GROUPS).map(({ id, members }) => ({
+  const groups = cut(tree, leaves, MAX_GROUPS).map(({ id, members }) => ({
     id,
     members: members.sort((a, b) => place[a] - place[b]),
   }));

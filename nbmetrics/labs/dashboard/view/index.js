@@ -25,7 +25,7 @@ import { viewPictures } from "./view_pictures.js";
 import { Weights } from "./weights.js";
 
 // Milliseconds in which nothing moved.
-const PAUSE = 120;
+const PAUSE_MS = 120;
 
 export default lab("Dashboard", numbersOf, dashboardView, {
   traits: ["board", "draws", "result", "details", "mixture", "winners", "namespace", "strips", "clients_strip"],
@@ -141,7 +141,7 @@ class Views {
     if (!isDragged) return paintAll();
     this.turn += 1;
     paintAll(this.turn);
-    this.rest = setTimeout(() => paintAll(), PAUSE);
+    this.rest = setTimeout(() => paintAll(), PAUSE_MS);
   }
 }
 

@@ -28,8 +28,8 @@ const HEADS = {
 const COLUMNS = /** @type {(keyof typeof HEADS)[]} */ (Object.keys(HEADS));
 const SORTS = /** @type {const} */ (["avg", "all", "worst"]);
 // Pixels of the leaderboard where it is narrow, and those that a name may take, of letters of such a size.
-const NARROW = 700;
-const NAME = { wide: 116, narrow: 76 };
+const NARROW_PX = 700;
+const NAME_PX = { wide: 116, narrow: 76 };
 const FAR = {
   saved: "Not known for these weights: needs a notebook",
   live: "Not known for these weights yet: Python is computing",
@@ -73,7 +73,7 @@ export class Leaderboard {
       this.numbers.root,
     ]);
     watchSize(this.root, signal, ({ width }) => {
-      if (!width || width < NARROW === this.width < NARROW) return;
+      if (!width || width < NARROW_PX === this.width < NARROW_PX) return;
       this.width = width;
       store.changed();
     });
@@ -107,7 +107,7 @@ export class Leaderboard {
     while (this.rows.length < rows.length) this.rows.push(this.makeRow());
     const look = {
       drawn,
-      room: this.width < NARROW ? NAME.narrow : NAME.wide,
+      room: this.width < NARROW_PX ? NAME_PX.narrow : NAME_PX.wide,
       far: FAR[this.store.saved ? "saved" : "live"],
     };
     this.rows.forEach((row, at) => {

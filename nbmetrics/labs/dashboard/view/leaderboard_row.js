@@ -13,7 +13,7 @@ import { shortened } from "../../toolkit/view/names.js";
 import { Whisker } from "./whiskers.js";
 
 // Of the letters of a name, in pixels.
-const FONT = 12;
+const FONT_PX = 12;
 const DRAWN = ["avg", "all"];
 
 export class BoardRow {
@@ -44,7 +44,7 @@ export class BoardRow {
   paintName(name, room) {
     if (this.shown === `${room} ${name}`) return;
     this.shown = `${room} ${name}`;
-    const short = shortened(name, room, FONT);
+    const short = shortened(name, room, FONT_PX);
     setText(this.seen, short);
     setText(this.whole, short === name ? "" : name);
     setAttributes(this.seen, { "aria-hidden": String(short !== name) });

@@ -19,7 +19,7 @@ import { listed, percent } from "./verdict.js";
  * @typedef {{g: number, name: string, isChosen: boolean, cells: Cells}} Row
  */
 
-const NORMAL = 1.959964;
+const INTERVAL_ERRORS = 1.959964;
 const DIGITS = 6;
 const NOT_YET = { text: "…", small: "", value: NaN, isOld: true };
 const OTHERS = { text: "–", small: "", value: NaN, isOld: false, title: "avg leaves out clients that all has" };
@@ -155,7 +155,7 @@ export function plainTable({ generators }, { clients }, shown) {
   const rows = generators.map((generator, g) => {
     const own = parts.map(({ centres }) => scoreOf(facts, centres[g]));
     const cells = parts.flatMap(({ plain, errors, ranges }, k) => {
-      const ends = [-1, 1].map((sign) => (errors ? own[k] + sign * NORMAL * errors[g] : NaN));
+      const ends = [-1, 1].map((sign) => (errors ? own[k] + sign * INTERVAL_ERRORS * errors[g] : NaN));
       const shownPlain = facts.corrected ? [exactly(plain[g])] : [];
       return [rangeText(ranges.low[g], ranges.high[g]), exactly(own[k]), ...shownPlain, ...ends.map(exactly)];
     });

@@ -20,9 +20,9 @@ import { aggregate, verdict } from "./verdict.js";
 // Pixels that a sentence has for a name, and of its letters: about 40 of them.
 const SENTENCE = { room: 480, font: 16 };
 // Of the weight: clients with rows enough must hold so much for a decision.
-const LEAST = 0.5;
+const MIN_WEIGHT_WITH_ROWS = 0.5;
 // Of the weight: where more has moved, slopes are no guess.
-const NEAR = 0.1;
+const MAX_WEIGHT_MOVED = 0.1;
 const NOT_FOR_THESE = "By all it is not known for these weights yet.";
 
 /** @param {any} scene @param {Model} model @returns {Numbers} */
@@ -152,7 +152,7 @@ export function decidedShares(shares, few) {
   if (!few?.some(Boolean)) return shares;
   const kept = shares.map((share, i) => (few[i] ? 0 : share));
   const total = kept.reduce((sum, share) => sum + share, 0);
-  return total >= LEAST ? kept.map((share) => share / total) : null;
+  return total >= MIN_WEIGHT_WITH_ROWS ? kept.map((share) => share / total) : null;
 }
 
 /** A name as a sentence has room for it. @param {string} name */
@@ -193,7 +193,7 @@ function pooledOf(which, { name, best, higher }, { scene, moved, result }) {
     const value = read(result[which]?.[name]?.[generator]);
     if (!moved) return value;
     const slope = result.slope?.[name]?.[generator];
-    if (!slope || apart > NEAR) return NaN;
+    if (!slope || apart > MAX_WEIGHT_MOVED) return NaN;
     const by = readRow(slope);
     let sum = 0;
     for (let i = 0; i < by.length; i++) if (moved[i]) sum += moved[i] * by[i];

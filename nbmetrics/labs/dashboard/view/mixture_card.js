@@ -21,7 +21,7 @@ const WHAT = "Rows served from several generators at once, in the shares with th
 const TRY = "Move the shares: the others follow in proportion, and | marks the best.";
 const SAVED = "It needs Python: find it in a notebook, and save the page there.";
 // Sliders that are shown without opening more.
-const FEW = 6;
+const MAX_SLIDERS_SHOWN = 6;
 
 /**
  * @typedef {Partial<Terms> & {generators?: string[], weights?: number[], alpha?: number[], score?: Written,
@@ -135,10 +135,10 @@ export class MixtureCard {
     const order = [...generators.keys()].sort((a, b) => alpha[b] - alpha[a] || read(alone[a]) - read(alone[b]));
     this.rows = order.map((j) => ({ j, row: this.makeRow(j, generators[j]) }));
     const nodes = this.rows.map(({ row }) => row.root);
-    this.sliders.replaceChildren(...nodes.slice(0, FEW));
-    this.others.replaceChildren(...nodes.slice(FEW));
-    this.more.hidden = nodes.length <= FEW;
-    setText(this.more.children[0], `${nodes.length - FEW} more`);
+    this.sliders.replaceChildren(...nodes.slice(0, MAX_SLIDERS_SHOWN));
+    this.others.replaceChildren(...nodes.slice(MAX_SLIDERS_SHOWN));
+    this.more.hidden = nodes.length <= MAX_SLIDERS_SHOWN;
+    setText(this.more.children[0], `${nodes.length - MAX_SLIDERS_SHOWN} more`);
   }
 
   /** @param {number} j @param {string} name */

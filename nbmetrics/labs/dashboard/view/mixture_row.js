@@ -9,7 +9,7 @@ import { shareText } from "../../toolkit/view/numbers.js";
 import { slides } from "../../toolkit/view/slider.js";
 
 // Pixels of a name beside its slider.
-const NAME = 90;
+const NAME_PX = 90;
 
 export class MixtureRow {
   /** @param {Store} gesture what takes the shares, as a store takes scenes @param {AbortSignal} signal @param {string} name @param {(share: number) => any} write */
@@ -31,7 +31,7 @@ export class MixtureRow {
     this.bar = el("span");
     this.best = el("span", { class: "nbm-mixture-best" });
     this.root = el("div", { class: "nbm-mixture-row" }, [
-      el("span", { title: name }, [shortened(name, NAME)]),
+      el("span", { title: name }, [shortened(name, NAME_PX)]),
       el("div", { class: "nbm-weight-slide" }, [
         el("div", { class: "nbm-weight-track nbm-mixture-track", "aria-hidden": "true" }, [this.bar]),
         this.best,

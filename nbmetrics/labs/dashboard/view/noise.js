@@ -13,10 +13,10 @@ import { once, readRow } from "../../toolkit/view/written.js";
 import { averageNoise } from "./place_ranges.js";
 
 // Of the clients: where more than these leave the proportions, all is added up anew.
-const FEW = 0.1;
+const MAX_CHANGED_SHARE = 0.1;
 // Of a weight: what is closer is rounding. It must not grow by more than this.
-const ROUNDING = 1e-14;
-const LARGEST = 100;
+const WEIGHT_ROUNDING = 1e-14;
+const MAX_GROWTH = 100;
 
 /** @param {PackedDraws} packed @returns {Drawn} */
 function drawsOf(packed) {
@@ -72,7 +72,9 @@ export function changeOf(from, to) {
   const everyone = Array.from(to, (_, i) => i);
   const ratios = Float64Array.from(everyone.filter((i) => from[i] > 0).map((i) => to[i] / from[i])).sort();
   const share = ratios[ratios.length >> 1] ?? Infinity;
-  if (share > LARGEST) return null;
-  const clients = everyone.filter((i) => Math.abs(to[i] - share * from[i]) > ROUNDING * to[i]);
-  return clients.length > FEW * to.length ? null : { share, clients, by: clients.map((i) => to[i] - share * from[i]) };
+  if (share > MAX_GROWTH) return null;
+  const clients = everyone.filter((i) => Math.abs(to[i] - share * from[i]) > WEIGHT_ROUNDING * to[i]);
+  return clients.length > MAX_CHANGED_SHARE * to.length
+    ? null
+    : { share, clients, by: clients.map((i) => to[i] - share * from[i]) };
 }

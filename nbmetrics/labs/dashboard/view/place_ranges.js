@@ -16,8 +16,8 @@
 
 import { lowest, orderOf, sameScores, TIE, placesOf as tiedPlaces } from "../../toolkit/view/ties.js";
 
-const ROUNDING = 1e-9;
-const LEVEL = 0.95;
+const NOISE_ROUNDING = 1e-9;
+const CONFIDENCE_LEVEL = 0.95;
 
 /** Σ λ_i value_i of each generator; what a client without weight scores does not count. @param {ArrayLike<number>[]} values @param {ArrayLike<number>} weights */
 export function average(values, weights) {
@@ -46,7 +46,7 @@ export function averageNoise(draws, scale, weights) {
 }
 
 /** @param {ArrayLike<number>} losses @param {Noise | null} noise @param {number} [level] @returns {Ranges} */
-export function leads(losses, noise, level = LEVEL) {
+export function leads(losses, noise, level = CONFIDENCE_LEVEL) {
   const size = losses.length;
   const better = Array.from({ length: size }, () => Array(size).fill(false));
   const { errors, beyond } = noise ? pairsOf(noise, level) : { errors: null, beyond: 0 };
@@ -120,7 +120,7 @@ function errorsOf(noise) {
   for (let a = 0; a < noise.length; a++) {
     for (let b = 0; b < a; b++) {
       const error = distance(centred[a], centred[b]);
-      errors[a][b] = errors[b][a] = error <= ROUNDING * Math.max(own[a], own[b]) ? 0 : error;
+      errors[a][b] = errors[b][a] = error <= NOISE_ROUNDING * Math.max(own[a], own[b]) ? 0 : error;
     }
   }
   return errors;

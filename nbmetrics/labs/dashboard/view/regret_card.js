@@ -20,9 +20,9 @@ import { inWords } from "./metric_view.js";
 import { regret } from "./winner_regions.js";
 
 const HEAD = "Who pays for it?";
-const FIRST = 5;
+const CLIENTS_SHOWN_FIRST = 5;
 // Pixels of a name beside its bars.
-const NAME = 90;
+const NAME_PX = 90;
 
 /** @typedef {{words: string, g: number}} Choice  by which aggregates a generator wins */
 
@@ -62,15 +62,15 @@ export class RegretCard {
       resizeChildren(parent, which.length, makeRow).forEach((row, n) => {
         const i = which[n];
         const [name, mark] = row.children[0].children;
-        setText(name, shortened(clients[i].name, NAME));
+        setText(name, shortened(clients[i].name, NAME_PX));
         setAttributes(name, { title: clients[i].name });
         setText(mark, blind[i]);
         setAttributes(mark, { title: blind[i] });
         row.classList.toggle("nbm-regret-blind", blind[i] !== "");
         paintBars(row.children[1], lost[i], most);
       });
-    paintRows(this.first, this.order.slice(0, FIRST));
-    const others = this.order.slice(FIRST);
+    paintRows(this.first, this.order.slice(0, CLIENTS_SHOWN_FIRST));
+    const others = this.order.slice(CLIENTS_SHOWN_FIRST);
     this.fold.hidden = !others.length;
     setText(this.more, othersText(others.length));
     if (this.fold.open) paintRows(this.rest, others);

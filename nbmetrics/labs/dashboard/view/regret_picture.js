@@ -11,7 +11,7 @@ import { regret } from "./winner_regions.js";
 
 const [NAME, BARS, NUMBER] = [150, 300, 90];
 const [BAR, GAP, LINE, THICK] = [13, 7, 18, 9];
-const MOST = 40;
+const MAX_CLIENTS = 40;
 
 /** @param {Scene} scene @param {Numbers} numbers @param {Shown} shown */
 export function regretPicture({ generators }, { clients }, shown) {
@@ -20,7 +20,7 @@ export function regretPicture({ generators }, { clients }, shown) {
   const lost = clients.map((_, i) => choices.map(({ g }) => losses[g][i]));
   const most = Math.max(0, ...lost.flat().filter(Number.isFinite));
   const order = orderByLoss(lost);
-  const some = order.slice(0, MOST);
+  const some = order.slice(0, MAX_CLIENTS);
   const row = BAR * choices.length + GAP;
   const head = LINE * (choices.length + 1) + GAP;
   /** @type {SVGElement[]} */

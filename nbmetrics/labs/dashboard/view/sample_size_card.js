@@ -10,12 +10,12 @@ import { el, setText } from "../../toolkit/view/dom.js";
 import { card } from "./certificate_card.js";
 import { inWords } from "./metric_view.js";
 import { apart } from "./place_ranges.js";
-import { ROWS, SETTLED, settle, settleSentence } from "./sample_size_planning.js";
+import { ROWS, SETTLED_PVALUE, settle, settleSentence } from "./sample_size_planning.js";
 import { pText } from "./verdict.js";
 
 const HEAD = "What would settle it?";
 // Sources in the table.
-const MOST = 4;
+const MAX_SOURCES = 4;
 const SAVED = "For other weights than these: Python says it anew in a notebook.";
 const MEANING =
   "p: how often two equally good generators come out as far apart in this order, or farther. After more rows: its mean over what they may show. Columns: so many more rows of the source alone; sources that change nothing are left out.";
@@ -55,7 +55,7 @@ export class SettleCard {
     const plan = settle(apart(avgLosses, byAvg.noise, a, b), buys.variances ?? [], buys.sizes ?? []);
     const names = clients.map(({ name }) => inWords(name));
     setText(this.sentence, settleSentence(plan, inWords(scene.generators[a]), inWords(scene.generators[b]), names));
-    const isOpen = plan.buys.length > 0 && plan.now > SETTLED;
+    const isOpen = plan.buys.length > 0 && plan.now > SETTLED_PVALUE;
     this.numbers.paint(isOpen, () => tableOf(plan, names));
     setText(this.note, isOpen ? MEANING : "");
   }
@@ -66,9 +66,9 @@ const pOf = (p) => pText(p).replace(/^p (= )?/, "");
 
 /** The best sources, and the generated rows. @param {import("./sample_size_planning.js").Settling} plan @param {string[]} names */
 function tableOf({ now, buys }, names) {
-  const shown = buys.slice(0, MOST);
+  const shown = buys.slice(0, MAX_SOURCES);
   const generated = buys.find(({ client }) => client === null);
-  if (generated && !shown.includes(generated)) shown.splice(MOST - 1, 1, generated);
+  if (generated && !shown.includes(generated)) shown.splice(MAX_SOURCES - 1, 1, generated);
   const moving = shown.filter(({ after }) => after.some((then) => pOf(then) !== pOf(now)));
   const rows = moving.map(({ client, after }) => [
     client === null ? "both generators, each" : names[client],

@@ -11,11 +11,11 @@ import { pText } from "./verdict.js";
  */
 
 export const ROWS = [100, 300, 1000, 3000, 10000];
-const [ENOUGH, THIRD, MOST] = [0.05, 1 / 3, 0.8];
-export const SETTLED = 0.01;
-const NOTABLE = 0.9;
+const [TARGET_PVALUE, TARGET_SHARE_OF_NOW, TARGET_SHARE_OF_MOST] = [0.05, 1 / 3, 0.8];
+export const SETTLED_PVALUE = 0.01;
+const NOTABLE_SHARE = 0.9;
 // Of the integral that Owen's T is, even.
-const STEPS = 200;
+const INTEGRAL_STEPS = 200;
 
 /** The mean one-sided p-value once the variance of the difference is down to a share `kept`. @param {number} away |difference| in standard errors now @param {number} kept */
 export function pAfter(away, kept) {
@@ -24,11 +24,11 @@ export function pAfter(away, kept) {
   const end = Math.atan(Math.sqrt(kept / (1 - kept)));
   if (away === Infinity || end === 0) return 0;
   let sum = 0;
-  for (let n = 0; n <= STEPS; n++) {
-    const weight = n === 0 || n === STEPS ? 1 : n % 2 ? 4 : 2;
-    sum += weight * Math.exp((-away * away) / 2 / Math.cos((end * n) / STEPS) ** 2);
+  for (let n = 0; n <= INTEGRAL_STEPS; n++) {
+    const weight = n === 0 || n === INTEGRAL_STEPS ? 1 : n % 2 ? 4 : 2;
+    sum += weight * Math.exp((-away * away) / 2 / Math.cos((end * n) / INTEGRAL_STEPS) ** 2);
   }
-  return (sum * end) / (3 * STEPS * Math.PI);
+  return (sum * end) / (3 * INTEGRAL_STEPS * Math.PI);
 }
 
 /** The share of the variance that is left after so many more rows of each source. @param {number[]} variances @param {number[]} sizes @param {number[]} more */
@@ -55,7 +55,10 @@ export function settle(away, variances, sizes) {
   }
   const now = pAfter(away, 1);
   const least = ROWS.map((_, n) => Math.min(...buys.map(({ after }) => after[n]), now));
-  const target = Math.max(Math.min(ENOUGH, THIRD * now), now - MOST * (now - least[ROWS.length - 1]));
+  const target = Math.max(
+    Math.min(TARGET_PVALUE, TARGET_SHARE_OF_NOW * now),
+    now - TARGET_SHARE_OF_MOST * (now - least[ROWS.length - 1]),
+  );
   const enough = least.findIndex((value) => value <= target);
   const n = enough < 0 ? ROWS.length - 1 : enough;
   buys.sort((a, b) => b.cuts[n] - a.cuts[n]);
@@ -67,17 +70,19 @@ export function settleSentence({ now, rows, buys }, leader, rival, clients) {
   if (Number.isNaN(now)) return `What would settle ${leader} or ${rival} is not known.`;
   if (!buys.length) return `More rows would change nothing: ${leader} and ${rival} are compared exactly.`;
   const present = `one-sided ${pText(now)}`;
-  if (now <= SETTLED) {
+  if (now <= SETTLED_PVALUE) {
     return `More rows would hardly change the winner by avg: ${present} for ${leader} over ${rival}, unadjusted.`;
   }
   const [n, best] = [ROWS.indexOf(rows), buys[0]];
   const source = best.client === null ? "each of the two generators" : clients[best.client];
   const more = `${rows.toLocaleString("en-US")} more rows from ${source}`;
   const then = pText(best.after[n]);
-  if (best.after[n] > NOTABLE * now) {
+  if (best.after[n] > NOTABLE_SHARE * now) {
     return `No single source settles ${leader} or ${rival}: ${more} should leave ${present} at ${then}.`;
   }
   const said = `${more} should bring ${present} to ${then}`;
   const generated = buys.find(({ client }) => client === null);
-  return !generated || generated.after[n] > NOTABLE * now ? `${said}; more generated rows would not help.` : `${said}.`;
+  return !generated || generated.after[n] > NOTABLE_SHARE * now
+    ? `${said}; more generated rows would not help.`
+    : `${said}.`;
 }

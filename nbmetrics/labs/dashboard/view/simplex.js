@@ -7,7 +7,7 @@ export const CORNERS = [
   [130, -4],
 ];
 // Pixels between two spans that are one.
-const SEAM = 0.6;
+const SEAM_PX = 0.6;
 
 /** Pixels of three weights. @param {number[]} parts */
 export function spot(parts) {
@@ -64,7 +64,7 @@ function spansAt(polygons, y) {
   const joined = [];
   for (const [from, to] of spans) {
     const last = joined[joined.length - 1];
-    if (last && from <= last[1] + SEAM) last[1] = Math.max(last[1], to);
+    if (last && from <= last[1] + SEAM_PX) last[1] = Math.max(last[1], to);
     else joined.push([from, to]);
   }
   return joined;

@@ -8,7 +8,7 @@
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 
 // Pictures of fewer pixels a side show them as squares, larger ones are smoothed.
-const SMALL = 20;
+const MAX_PIXELS_AS_SQUARES = 20;
 const NOTE =
   "Pictures: drawn at random, not the best, from the same places in every generator’s images. Point at some to see them larger.";
 
@@ -27,7 +27,7 @@ export function paintStrip(parent, strip, whose) {
   shown.set(node, strip);
   const alt = `${count} of ${of.toLocaleString("en")} images of ${whose}, drawn at random`;
   setAttributes(node, { alt, src: picture, width: count * (side + 1) - 1, height: side });
-  node.classList.toggle("nbm-dashboard-squares", side < SMALL);
+  node.classList.toggle("nbm-dashboard-squares", side < MAX_PIXELS_AS_SQUARES);
 }
 
 /** In the head, the pictures of the clients. */

@@ -17,9 +17,9 @@ import { deviation, firstOf, inErrors, leaders, leads, upperTail } from "./place
  * @typedef {{state: "winner" | "tie" | "size" | "unknown", avg: string[], all: string[], sentences: string[]}} Verdict
  */
 
-const SIGNIFICANT = 0.05;
-const [MOST_NAMED, NAMED_OF_MORE] = [5, 3];
-const REACH = 1.96;
+const SIGNIFICANCE_LEVEL = 0.05;
+const [MAX_NAMES_LISTED, NAMES_LISTED_OF_MORE] = [5, 3];
+const INTERVAL_ERRORS = 1.96;
 const BY = ["avg", "all"];
 const DEFAULTS = {
   same: false,
@@ -137,7 +137,7 @@ const isSame = (first, second) => first.length === second.length && first.every(
 const isTested = (p) => p !== null && !Number.isNaN(p);
 
 /** @param {number | null} p */
-const doDiffer = (p) => isTested(p) && p <= SIGNIFICANT;
+const doDiffer = (p) => isTested(p) && p <= SIGNIFICANCE_LEVEL;
 
 /** How far sample size accounts for two orders. @param {number | null} p */
 function sampleSizeClause(p) {
@@ -146,11 +146,11 @@ function sampleSizeClause(p) {
 }
 
 /** All names, or the first of many and how many more. @param {string[]} names @param {number[]} which @param {number} [mostNamed] */
-export function listed(names, which, mostNamed = MOST_NAMED) {
+export function listed(names, which, mostNamed = MAX_NAMES_LISTED) {
   const listed = which.map((g) => names[g]);
   const many = listed.length > mostNamed;
-  const most = many ? listed.slice(0, NAMED_OF_MORE) : listed.slice(0, -1);
-  const last = many ? `${listed.length - NAMED_OF_MORE} more` : listed[listed.length - 1];
+  const most = many ? listed.slice(0, NAMES_LISTED_OF_MORE) : listed.slice(0, -1);
+  const last = many ? `${listed.length - NAMES_LISTED_OF_MORE} more` : listed[listed.length - 1];
   return most.length ? `${most.join(", ")} and ${last}` : last;
 }
 
@@ -192,7 +192,7 @@ function pValues(names, sides, placed) {
 
 /** Why a small p-value is no separation. @param {number} p @param {boolean} isTied @param {number} size */
 function takenAlone(p, isTied, size) {
-  if (!isTied || !(p < SIGNIFICANT) || size < 3) return "";
+  if (!isTied || !(p < SIGNIFICANCE_LEVEL) || size < 3) return "";
   return ` (not enough where ${(size * (size - 1)) / 2} pairs are compared at once)`;
 }
 
@@ -240,7 +240,7 @@ function checks(sides, { p, enough, clients, few }) {
   if (enough === null) return said;
   const rows = enough < clients ? "Enough rows at only" : "Checked: enough rows at";
   const whose = sides.length > 1 ? "avg is decided without" : "without";
-  const left = few.length ? `: ${whose} ${listed(few, [...few.keys()], NAMED_OF_MORE)}` : "";
+  const left = few.length ? `: ${whose} ${listed(few, [...few.keys()], NAMES_LISTED_OF_MORE)}` : "";
   return [...said, `${rows} ${enough} of ${clients} clients${left}.`];
 }
 
@@ -248,7 +248,9 @@ function checks(sides, { p, enough, clients, few }) {
 function below(names, sides, { label, distance }) {
   const { centres, noise } = sides[sides.length - 1];
   if (!distance || !noise) return [];
-  const which = names.map((_, g) => g).filter((g) => centres[g] < 0 && centres[g] + REACH * deviation(noise[g]) < 0);
+  const which = names
+    .map((_, g) => g)
+    .filter((g) => centres[g] < 0 && centres[g] + INTERVAL_ERRORS * deviation(noise[g]) < 0);
   if (!which.length) return [];
   const said = `${label}${sides.length > 1 ? " all" : ""} of ${listed(names, which)} is below 0 by more than chance`;
   return [`${said}: ${which.length === 1 ? "it was" : "they were"} perhaps fitted to these very rows.`];

@@ -15,9 +15,9 @@ import { regretPicture } from "./regret_picture.js";
 import { Ribbon } from "./ribbon.js";
 import { Triangle } from "./triangle.js";
 
-const RIBBON = 470;
-const TRIANGLE = 340;
-const MOST_WEIGHTS = 40;
+const RIBBON_PX = 470;
+const TRIANGLE_PX = 340;
+const MAX_WEIGHTS_LISTED = 40;
 /** @type {Record<string, Partial<import("../../toolkit/view/ink.js").Cell>>} the marks of the heat map, by their names in its legend */
 const MARKS = {
   ring: { isRinged: true },
@@ -68,10 +68,10 @@ function laid(root, drawing, others) {
 function placesPicture(store, scene, shown, put) {
   const own = new AbortController();
   const ribbon = new Ribbon(store, own.signal);
-  ribbon.width = RIBBON;
+  ribbon.width = RIBBON_PX;
   ribbon.paint({ ...scene, generator: "" }, shown);
   own.abort();
-  ribbon.drawing.setAttribute("width", String(RIBBON));
+  ribbon.drawing.setAttribute("width", String(RIBBON_PX));
   const words = [
     shown.verdict.sentences[0],
     "Joined by a bar: not told apart. Dark: crossed by more than chance; dashed: by no more.",
@@ -100,7 +100,7 @@ function weightsPicture(store, scene, numbers, put) {
   const { clients, shares, metrics } = numbers;
   const shown = metrics[scene.metric];
   const largest = clients.map((_, i) => i).sort((a, b) => shares[b] - shares[a] || a - b);
-  const rows = largest.slice(0, MOST_WEIGHTS).map((i) => [clients[i].name, shareText(shares[i])]);
+  const rows = largest.slice(0, MAX_WEIGHTS_LISTED).map((i) => [clients[i].name, shareText(shares[i])]);
   const more = clients.length - rows.length;
   if (more > 0) rows.push([`${more} more`, ""]);
   const table = [["Client", "weight"], ...rows];
@@ -109,6 +109,6 @@ function weightsPicture(store, scene, numbers, put) {
   const triangle = new Triangle(store, own.signal);
   triangle.paint(scene, numbers, decidedOf(shown, shares, store.model.get("board").few?.[scene.metric]));
   own.abort();
-  triangle.drawing.setAttribute("width", String(TRIANGLE));
+  triangle.drawing.setAttribute("width", String(TRIANGLE_PX));
   return { ...put(triangle.drawing), words: [shown.verdict.sentences[0], triangle.note], table };
 }

@@ -15,10 +15,10 @@ import { Triangle } from "./triangle.js";
 import { WeightRow } from "./weight_row.js";
 
 // Clients that are shown without scrolling, and pixels of a row.
-const FEW = 12;
-const ROW = 56;
+const MAX_CLIENTS_UNSCROLLED = 12;
+const ROW_PX = 56;
 // Rows out of view that are painted together, after the others.
-const AT_ONCE = 50;
+const ROWS_A_BATCH = 50;
 // To what the bars of many clients may run.
 const SCALES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
 const SAY = "Say: the weight times how far the generators lie apart with the client; how much the client decides.";
@@ -56,7 +56,7 @@ export class Weights {
     ]);
     this.list.addEventListener("scroll", () => this.paintRowsInView(), { signal, passive: true });
     watchSize(this.list, signal, ({ height }) => {
-      this.view.height = Math.max(height, ROW);
+      this.view.height = Math.max(height, ROW_PX);
     });
     signal.addEventListener("abort", () => clearTimeout(this.timer));
     for (const name of ["pointerover", "focusin"])
@@ -117,7 +117,7 @@ export class Weights {
 
   /** What does not change in a drag. @param {Scene} scene @param {{shares: number[], decided: Decided, held: number[]}} now */
   rest({ generators }, { shares, decided, held }) {
-    const many = shares.length > FEW;
+    const many = shares.length > MAX_CLIENTS_UNSCROLLED;
     const wanted = Math.max(5 / shares.length, 2 * Math.max(...shares));
     this.most = many ? (SCALES.find((scale) => scale >= wanted) ?? 1) : 1;
     const winner = generators[decided.winner];
@@ -142,7 +142,7 @@ export class Weights {
       hold: () => this.hold(clients[i].name),
       choose: () => this.store.edit(/** @type {any} */ ({ ...this.scene, client: clients[i].name }), ""),
     });
-    row.rest(clients.length > FEW);
+    row.rest(clients.length > MAX_CLIENTS_UNSCROLLED);
     this.rows.push(row);
     this.list.append(row.root);
   }
@@ -162,9 +162,9 @@ export class Weights {
 
   /** The rows that are seen, by position. */
   get inView() {
-    if (this.rows.length <= FEW) return this.rows.keys();
-    const first = Math.max(0, Math.floor(this.view.top / ROW));
-    const count = Math.ceil(this.view.height / ROW) + 1;
+    if (this.rows.length <= MAX_CLIENTS_UNSCROLLED) return this.rows.keys();
+    const first = Math.max(0, Math.floor(this.view.top / ROW_PX));
+    const count = Math.ceil(this.view.height / ROW_PX) + 1;
     return Array.from({ length: Math.min(count, this.rows.length - first) }, (_, n) => first + n);
   }
 
@@ -188,10 +188,10 @@ export class Weights {
 
   /** The rows that nobody sees, some at a time. @param {number} from */
   paintOthers(from) {
-    if (this.rows.length <= FEW || from >= this.rows.length) return;
+    if (this.rows.length <= MAX_CLIENTS_UNSCROLLED || from >= this.rows.length) return;
     this.timer = setTimeout(() => {
-      for (let i = from; i < Math.min(from + AT_ONCE, this.rows.length); i++) this.paintRow(i);
-      this.paintOthers(from + AT_ONCE);
+      for (let i = from; i < Math.min(from + ROWS_A_BATCH, this.rows.length); i++) this.paintRow(i);
+      this.paintOthers(from + ROWS_A_BATCH);
     });
   }
 
@@ -222,8 +222,9 @@ export class Weights {
     this.chosen = name;
     this.rows.forEach((row) => row.root.classList.toggle("nbm-selected", row.name === name));
     const at = this.rows.findIndex((row) => row.name === name);
-    if (at < 0 || this.rows.length <= FEW || this.rows[at].root.contains(document.activeElement)) return;
-    this.list.scrollTop = Math.max(0, ROW * at - (this.view.height - ROW) / 2);
+    if (at < 0 || this.rows.length <= MAX_CLIENTS_UNSCROLLED || this.rows[at].root.contains(document.activeElement))
+      return;
+    this.list.scrollTop = Math.max(0, ROW_PX * at - (this.view.height - ROW_PX) / 2);
   }
 }
 

@@ -9,8 +9,8 @@ import { readRow } from "../../toolkit/view/written.js";
 import { leastOf } from "./decision_inputs.js";
 import { polygons } from "./winner_regions.js";
 
-const SAME = 1e-9;
-const EDGE = 1e-6;
+const SAME_SHARE = 1e-9;
+const EDGE_SHARE = 1e-6;
 
 /**
  * @typedef {{metric: string, generators: string[], groups: number[], within: number[], unit: number, points: number[][],
@@ -37,7 +37,7 @@ export function winnersOf(told, { metric, generators }, groups, within) {
   const isOf =
     generators.every((name) => told.generators?.includes(name)) &&
     groups.every((group, i) => group === told.groups?.[i]) &&
-    within.every((share, i) => Math.abs(share - (told.within?.[i] ?? NaN)) < SAME);
+    within.every((share, i) => Math.abs(share - (told.within?.[i] ?? NaN)) < SAME_SHARE);
   return isOf ? /** @type {Winners} */ (told) : null;
 }
 
@@ -69,7 +69,7 @@ export function turns(winners, names) {
     for (const polygon of polygons(losses))
       polygon.forEach((q, n) => {
         const p = polygon[n ? n - 1 : polygon.length - 1];
-        const isSide = p.some((share, m) => share < EDGE && q[m] < EDGE);
+        const isSide = p.some((share, m) => share < EDGE_SHARE && q[m] < EDGE_SHARE);
         if (!isSide) lines.push([mixCorners(corners, p), mixCorners(corners, q)]);
       });
   return lines;
@@ -79,7 +79,7 @@ export function turns(winners, names) {
 export function winnerAt(winners, names, point) {
   for (const { corners, losses } of tiles(winners, names)) {
     const local = localOf(corners, point);
-    if (local.every((share) => share >= -EDGE))
+    if (local.every((share) => share >= -EDGE_SHARE))
       return leastOf(losses.map((own) => own.reduce((sum, loss, m) => sum + local[m] * loss, 0)));
   }
   return -1;

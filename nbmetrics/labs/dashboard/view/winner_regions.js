@@ -9,7 +9,7 @@
 
 import { isTie, sameScores } from "../../toolkit/view/ties.js";
 
-const NOTHING = 1e-12;
+const MIN_AREA_SHARE = 1e-12;
 
 /** Where each generator wins by avg, as in Python. @param {ArrayLike<number>[]} centres @param {number[]} groups @param {ArrayLike<number>} weights @returns {Polygon[]} */
 export function regions(centres, groups, weights) {
@@ -46,7 +46,7 @@ export function polygons(corners) {
         );
       else if (h < g) polygon = [];
     });
-    return areaOf(polygon) > NOTHING ? polygon : [];
+    return areaOf(polygon) > MIN_AREA_SHARE ? polygon : [];
   });
 }
 
