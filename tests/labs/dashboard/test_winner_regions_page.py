@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from nbmetrics.labs.dashboard import winner_regions as module
+from nbmetrics.labs.dashboard import win_shares as module
 from nbmetrics.labs.dashboard.win_shares import share_of_weightings
 from nbmetrics.labs.dashboard.winner_regions import polygons, regions, regret, worst
 from tests.labs.dashboard.page import said
