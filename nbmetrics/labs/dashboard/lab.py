@@ -267,6 +267,7 @@ class Dashboard(DashboardActions):
 
         Examples
         --------
+        >>> import pandas as pd
         >>> table = pd.DataFrame({"a": [0.3, 0.9], "b": [0.4, 0.5]}, index=["north", "south"])
         >>> certificate = nm.Dashboard.from_table(table).certificate()
         >>> certificate.winner, certificate.rival, round(certificate.moved, 2), certificate.target
