@@ -15,7 +15,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics import InvalidInput
 from nbmetrics.federated import serialization
-from nbmetrics.labs.dashboard.likeness import squared_apart
+from nbmetrics.labs.dashboard.clustering import squared_score_distances
 from tests import ROOT
 
 X = np.random.default_rng(0).normal(size=(50, 3))
@@ -32,7 +32,7 @@ def peak(run):
 
 def test_distances_of_clients_take_no_table_of_pairs_and_generators():
     scores = np.random.default_rng(0).normal(size=(60, 1_000))
-    found, held = peak(lambda: squared_apart(scores))
+    found, held = peak(lambda: squared_score_distances(scores))
     unit = (scores - scores.min(axis=1, keepdims=True)) / scores.std(axis=1, keepdims=True)
     a, b = 3, 700
     assert found[a, b] == pytest.approx(np.sum((unit[:, a] - unit[:, b]) ** 2))

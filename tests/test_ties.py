@@ -89,7 +89,7 @@ FREE = {
     "federated/pairs.py": {"pair_survival": "of noisy draws, which do not tie"},
     "federated/summary_codec.py": {"*": "the sign of an axis"},
     "federated/site_checks.py": {"*": "which site a caution names"},
-    "labs/dashboard/leaves.py": {"*": "the order of a drawing"},
+    "labs/dashboard/leaf_ordering.py": {"*": "the order of a drawing"},
     "labs/monitor/page_encoding.py": {"*": "which points of a curve are drawn"},
     "labs/monitor/run_state.py": {"_commonest": "counts, in whole numbers"},
     "labs/privacy/numbers.py": {"*": "the nearest ε of a list"},

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 import nbmetrics as nm
 from nbmetrics.labs.dashboard.lab import Dashboard
-from nbmetrics.labs.dashboard.ranges import leads
+from nbmetrics.labs.dashboard.place_ranges import place_ranges
 from nbmetrics.labs.dashboard.verdict import percent
 from tests.browser.page import painted, press
 from tests.labs.inside import scene_of, study_of
@@ -68,7 +68,7 @@ def weight(root, name):
 
 
 def assert_numbers_are_pythons(root, lab, shares, metric, parts):
-    known = study_of(lab).known(metric, tuple(shares))
+    known = study_of(lab).weighted_scores(metric, tuple(shares))
     losses = {"avg": known.avg_centres, "all": known.all_centres}
     draws = {"avg": known.avg_draws, "all": known.all_draws}
     shown = rows_of(root)
@@ -76,13 +76,13 @@ def assert_numbers_are_pythons(root, lab, shares, metric, parts):
     for row in shown:
         g = study_of(lab).generators.index(row["name"])
         for part in parts:
-            ranges = leads(losses[part], draws[part])
+            ranges = place_ranges(losses[part], draws[part])
             assert row["cells"][part]["value"] == pytest.approx(losses[part][g], rel=1e-9)
             assert row["cells"][f"{part}Place"]["text"] == place_text(losses[part], ranges, g)
         if "all" in parts:
             gap = losses["avg"][g] - losses["all"][g]
             assert row["cells"]["gap"]["value"] == pytest.approx(gap, rel=1e-9)
-        centres = known.facts.centres[g]
+        centres = known.metric_view.centres[g]
         worst = row["cells"]["worst"]
         assert worst["value"] == pytest.approx(centres.max(), rel=1e-9)
         assert worst["text"].endswith(study_of(lab).names[int(centres.argmax())])
@@ -147,7 +147,7 @@ def test_rows_are_chosen_and_sorted_by_keys_and_the_table_says_all(saved, disagr
     root.get_by_role("button", name="More").click()
     root.get_by_role("menuitem", name="Table view").click()
     numbers = root.get_by_role("table", name="Numbers of the leaderboard")
-    known = disagreeing._study.known("fid", disagreeing._scene.shares)
+    known = disagreeing._comparison.weighted_scores("fid", disagreeing._scene.shares)
     low = known.avg_centres[0] - 1.959964 * known.avg_draws[:, 0].std()
     expect(numbers.locator("tbody tr").first).to_contain_text(f"{low:.6g}")
 
@@ -185,7 +185,7 @@ def test_edges(saved, case):
     _page, root = saved.open(lab)
     expect(heading(root)).to_have_text(said[0])
     shown = rows_of(root)
-    known = study_of(lab).known("fid", scene_of(lab).shares)
+    known = study_of(lab).weighted_scores("fid", scene_of(lab).shares)
     order = np.argsort(known.avg_centres, kind="stable")
     assert [row["name"] for row in shown] == [list(generators)[g] for g in order]
     if case == "identical":
@@ -193,13 +193,13 @@ def test_edges(saved, case):
     if case == "one client":
         expect(root.get_by_role("columnheader", name="gap")).to_be_hidden()
     if case == "few rows":
-        assert any(known.facts.few) and not np.isnan(known.avg_centres).any()
-        counts = np.array(list(scene_of(lab).shares)) * known.facts.counts
-        plain = (known.facts.values[:, :2] @ counts[:2]) / counts.sum()
-        centres = known.facts.centres[:, :2]
+        assert any(known.metric_view.few) and not np.isnan(known.avg_centres).any()
+        counts = np.array(list(scene_of(lab).shares)) * known.metric_view.counts
+        plain = (known.metric_view.values[:, :2] @ counts[:2]) / counts.sum()
+        centres = known.metric_view.centres[:, :2]
         for row in shown:
             g = list(generators).index(row["name"])
-            assert f"plain {plain[g]:.3f}" in row["cells"]["avg"]["text"] or not known.facts.is_corrected
+            assert f"plain {plain[g]:.3f}" in row["cells"]["avg"]["text"] or not known.metric_view.is_corrected
             assert row["cells"]["gap"]["text"] == "–"
             assert row["cells"]["worst"]["value"] == pytest.approx(centres[g].max(), rel=1e-9)
         share = percent(scene_of(lab).shares[2])

@@ -149,8 +149,8 @@ def test_a_lock_closes_every_control_of_its_kind_and_looking_stays_open(run_cell
     scene = run_code(page, "lab.lock(); print(_j.dumps(lab.scene))")
     for slider in sliders:
         expect(slider).to_be_disabled()
-    for number in numbers:
-        expect(number).to_be_disabled()
+    for json_number in numbers:
+        expect(json_number).to_be_disabled()
     gone = [*HELD, "Attach", "Remove", "Reset", "Copy code", "as they are alike", "in thirds"]
     assert [name for name in gone if root.get_by_role("button", name=name).filter(visible=True).count()] == []
     expect(root.get_by_label("Preset")).to_be_hidden()

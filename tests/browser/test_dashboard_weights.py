@@ -8,13 +8,13 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from nbmetrics.labs.dashboard.certificate import breakpoints, certificate, certificate_sentence, with_weight
-from nbmetrics.labs.dashboard.ranges import apart
-from nbmetrics.labs.dashboard.regions import regions, regret
+from nbmetrics.labs.dashboard.certificate import breakpoints, certificate_of, least_reweighting, with_weight
+from nbmetrics.labs.dashboard.place_ranges import standard_errors_apart
 from nbmetrics.labs.dashboard.reweighting import scores_under
-from nbmetrics.labs.dashboard.settle import settle, settle_sentence
 from nbmetrics.labs.dashboard.verdict import percent
+from nbmetrics.labs.dashboard.winner_regions import regions, regret
 from tests.browser.page import drag, painted, press
+from tests.labs.dashboard.sample_size_oracle import settle, settle_sentence
 from tests.labs.inside import mixture_of, scene_of, study_of, winners_of
 
 ROWS = {"north": 220, "south": 160, "east": 90, "west": 70, "few": 10}
@@ -69,24 +69,24 @@ def parts_of(root, i):
 
 def decided(lab, weights, metric="fid"):
     """What a decision sees: the clients with rows enough, and their weights."""
-    known = study_of(lab).known(metric, tuple(weights))
-    counts = known.facts.counts
+    known = study_of(lab).weighted_scores(metric, tuple(weights))
+    counts = known.metric_view.counts
     return known, counts, weights[counts] / weights[counts].sum()
 
 
 def assert_decisions_are_pythons(root, lab, metric="fid"):
     now = shares(root)
     known, counts, own = decided(lab, now, metric)
-    centres, names = known.facts.centres[:, counts], [n for n, c in zip(ROWS, counts, strict=True) if c]
-    sentence = certificate_sentence(certificate(centres, own), study_of(lab).generators, names)
+    centres, names = known.metric_view.centres[:, counts], [n for n, c in zip(ROWS, counts, strict=True) if c]
+    sentence = str(certificate_of(study_of(lab).generators, names, centres, own))
     expect(card(root, "How firm is the winner by avg?")).to_contain_text(sentence)
-    lined = np.where(counts, known.facts.centres, 0.0)
+    lined = np.where(counts, known.metric_view.centres, 0.0)
     for i in range(len(ROWS)):
         wanted = breakpoints(lined, now, i)
         shown = parts_of(root, i)
         assert [winner for _, winner in shown] == [study_of(lab).generators[g] for _, _, g in wanted]
         assert [at for at, _ in shown] == pytest.approx([at for at, _, _ in wanted], abs=1e-9)
-    lost = regret(known.facts.centres)[known.avg_centres.argmin()]
+    lost = regret(known.metric_view.centres)[known.avg_centres.argmin()]
     for name, value, mark in root.locator(".nbm-regret-row").evaluate_all(BARS):
         i = list(ROWS).index(name)
         assert float(value) == pytest.approx(lost[i], abs=1e-9)
@@ -153,7 +153,7 @@ def test_held_bars_stay_and_the_certificates_weights_dethrone(saved, lab):
     held.click()
     now = shares(root)
     _, counts, own = decided(lab, now)
-    found = certificate(study_of(lab).facts("fid").centres[:, counts], own)
+    found = least_reweighting(study_of(lab).metric_view("fid").centres[:, counts], own)
     press(root, "Try these weights")
     known, *_ = decided(lab, shares(root))
     assert known.avg_centres.argmin() == found.rival
@@ -205,7 +205,7 @@ def test_three_groups_move_in_a_triangle_whose_regions_are_pythons(saved, lab):
     for group in range(3):
         own = groups == group
         np.testing.assert_allclose(moved[own] / moved[own].sum(), start[own] / start[own].sum(), atol=1e-9)
-    facts = study_of(lab).facts("fid")
+    facts = study_of(lab).metric_view("fid")
     polygons = regions(np.where(facts.counts, facts.centres, 0.0), groups, moved)
     corners = np.array([[14, 196], [246, 196], [130, -4]])
     paths = "nodes => Object.fromEntries(nodes.map(node => [node.dataset.winner, node.children[0].getAttribute('d')]))"
@@ -229,7 +229,7 @@ def assert_mixtures_shares_move(page, mixture, lab):
     back = mixture.get_by_role("button", name="Back to the best")
 
     def assert_score_is_that_of(alpha):
-        shown = [float(number.input_value()) for number in mixture.get_by_role("spinbutton").all()]
+        shown = [float(json_number.input_value()) for json_number in mixture.get_by_role("spinbutton").all()]
         assert sorted(shown) == pytest.approx(sorted(100 * np.array(alpha)), abs=0.1)
         told = re.search(r"KID-all ([\d.]+) with these shares", mixture.inner_text()).group(1)
         assert float(told) == pytest.approx(means.score(np.array(alpha)), rel=0.06)
@@ -268,7 +268,7 @@ def test_what_python_told_stands_on_the_page(saved, lab):
     expect(card(root, "How firm is the winner by avg?")).to_contain_text(won)
     told = answer["settle"]["fid"]
     pair = [study_of(lab).generators.index(name) for name in told["pair"]]
-    away = apart(known.avg_centres, known.avg_draws, *pair)
+    away = standard_errors_apart(known.avg_centres, known.avg_draws, *pair)
     sentence = settle_sentence(
         settle(away, np.array(told["variances"]), np.array(told["sizes"])), *told["pair"], list(ROWS)
     )

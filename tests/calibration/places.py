@@ -11,8 +11,8 @@ import sys
 import numpy as np
 
 import nbmetrics as nm
-from nbmetrics.labs.dashboard.federated import FederationStudy
-from nbmetrics.labs.dashboard.ranges import leads
+from nbmetrics.labs.dashboard.federation_comparison import FederationComparison
+from nbmetrics.labs.dashboard.place_ranges import place_ranges
 from tests.populations import Distribution, elliptical, fid_avg_and_all, rectified
 
 D, CLIENTS, GENERATORS, MADE = 64, 6, 4, 300
@@ -69,16 +69,18 @@ def told_apart(clients, made, rows, rng):
     """Who is shown to be better than whom, by what the verdict rests on; None where there is no interval."""
     real = {f"c{i}": distribution.sample(rows, rng) for i, distribution in enumerate(clients)}
     generated = {f"g{j}": distribution.sample(MADE, rng) for j, distribution in enumerate(made)}
-    study = FederationStudy(real, generated, ("fid", "kid"), None)
+    study = FederationComparison(real, generated, ("fid", "kid"), None)
     for step in study._filling.steps():
         step()
-    fid, kid = (study.known(metric, study.weights) for metric in ("fid", "kid"))
+    fid, kid = (study.weighted_scores(metric, study.weights) for metric in ("fid", "kid"))
     sides = {
         "fid avg": (fid.avg_centres, fid.avg_draws),
         "fid all": (fid.all_centres, fid.all_draws),
         "kid": (kid.avg_centres, kid.avg_draws),
     }
-    return {name: None if draws is None else leads(losses, draws).better for name, (losses, draws) in sides.items()}
+    return {
+        name: None if draws is None else place_ranges(losses, draws).better for name, (losses, draws) in sides.items()
+    }
 
 
 def shares(kind, generators, rows, runs):

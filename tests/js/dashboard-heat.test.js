@@ -1,10 +1,10 @@
 /** The heat map without its canvas: what cells say, in which order clients stand, and how hundreds of them fold. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { brief, cellsOf, levelOf, scaleOf, wordsOf } from "../../nbmetrics/labs/dashboard/view/cells.js";
-import { groupOf } from "../../nbmetrics/labs/dashboard/view/groups.js";
-import { clientOrder, cut, linesOf, Order } from "../../nbmetrics/labs/dashboard/view/order.js";
-import { othersText } from "../../nbmetrics/labs/dashboard/view/regretcard.js";
+import { brief, cellsOf, levelOf, scaleOf, wordsOf } from "../../nbmetrics/labs/dashboard/view/cell_values.js";
+import { groupOf } from "../../nbmetrics/labs/dashboard/view/group_row.js";
+import { clientOrder, cut, linesOf, Order } from "../../nbmetrics/labs/dashboard/view/client_order.js";
+import { othersText } from "../../nbmetrics/labs/dashboard/view/regret_card.js";
 import { colourAt, inkOn, luminance } from "../../nbmetrics/labs/toolkit/view/matrix_cell.js";
 
 const FACTS = { name: "m", label: "M", higher: false, best: null };

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { withWeight } from "../../nbmetrics/labs/dashboard/view/certificate.js";
 import { changeOf, noiseUnder } from "../../nbmetrics/labs/dashboard/view/noise.js";
-import { averageNoise, firstOf, leaders, leads } from "../../nbmetrics/labs/dashboard/view/ranges.js";
+import { averageNoise, firstOf, leaders, leads } from "../../nbmetrics/labs/dashboard/view/place_ranges.js";
 
 const [COUNT, B] = [100, 64];
 const int8 = Int8Array.from({ length: B * COUNT }, (_, at) => Math.round(127 * Math.sin(at * at)));

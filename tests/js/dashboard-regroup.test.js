@@ -1,8 +1,8 @@
 /** Other clients of the Dashboard: what can be done to them, and that nothing is shown of the ones before. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { BoardStore } from "../../nbmetrics/labs/dashboard/view/boardstore.js";
-import { numbersOf } from "../../nbmetrics/labs/dashboard/view/numbers.js";
+import { BoardStore } from "../../nbmetrics/labs/dashboard/view/dashboard_store.js";
+import { numbersOf } from "../../nbmetrics/labs/dashboard/view/metric_view.js";
 import { mergedName, sameClients, whyNot } from "../../nbmetrics/labs/dashboard/view/regroup.js";
 
 globalThis.requestAnimationFrame = () => 0;

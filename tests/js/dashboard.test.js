@@ -1,10 +1,9 @@
 /** Orders of the Dashboard's generators, the ribbon between two of them, and what the leaderboard says of its numbers. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { numbersOf } from "../../nbmetrics/labs/dashboard/view/numbers.js";
-import { briefly, crossings, placesOf, placeTexts, sorted, tiers } from "../../nbmetrics/labs/dashboard/view/places.js";
-import { leads } from "../../nbmetrics/labs/dashboard/view/ranges.js";
-import { rowsOf, scoreText } from "../../nbmetrics/labs/dashboard/view/rows.js";
+import { numbersOf } from "../../nbmetrics/labs/dashboard/view/metric_view.js";
+import { briefly, crossings, placesOf, placeTexts, sortByLoss, tiers, leads } from "../../nbmetrics/labs/dashboard/view/place_ranges.js";
+import { rowsOf, scoreText } from "../../nbmetrics/labs/dashboard/view/leaderboard_rows.js";
 import { Scale, spansOf, Whisker } from "../../nbmetrics/labs/dashboard/view/whiskers.js";
 
 /** Noise of equal size, independent between generators, so that a difference of a few sizes is real. */
@@ -12,7 +11,7 @@ const noiseOf = (count, size) => Array.from({ length: count }, (_, g) =>
   Float64Array.from({ length: 256 }, (_, b) => size * Math.sin(1 + 37.7 * b * (g + 1) + g)));
 
 test("equal ones stay in the order given, and those without a loss come last without a place", () => {
-  assert.deepEqual(sorted([2, NaN, 1, 2, Infinity]), [2, 0, 3, 4, 1]);
+  assert.deepEqual(sortByLoss([2, NaN, 1, 2, Infinity]), [2, 0, 3, 4, 1]);
   assert.deepEqual(placesOf([2, NaN, 1, 2, Infinity]), [2, 0, 1, 2, 4]);
   assert.equal(placeTexts(2, 1, 4).join(""), "2 (1–4)");
   assert.equal(placeTexts(2, 2, 2).join(""), "2");

@@ -58,7 +58,7 @@ def history_of(monitor):
 
 def study_of(dashboard):
     """All that a Dashboard knows of its clients as they are regrouped now."""
-    return dashboard._study
+    return dashboard._comparison
 
 
 def mixture_of(dashboard):

@@ -1,4 +1,4 @@
-"""How firmly a winner by avg sits: who wins along one client's weight, and the least change that dethrones it.
+"""Certificate: the least re-weighting of the clients that dethrones the winner by avg; and who wins along one weight.
 
 Twin: labs/dashboard/view/certificate.js · held by: tests/labs/dashboard/test_certificate_page.py
 
@@ -7,37 +7,62 @@ avg is linear in the weights, so everything here is exact: for KID's all too, wh
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from nbmetrics.ranking import is_tie, lowest, order
-
-from .ranges import average
-from .verdict import listed, percent
+from ...ranking import is_tie, lowest, order
+from .place_ranges import average
+from .verdict import join_names, percent
 
 
 @dataclass(frozen=True)
-class Certificate:
-    """The least change of the weights after which a rival is level with the winner, and beyond which it is ahead.
+class Reweighting:
+    """The least change of the weights after which a rival is level with the winner, by positions.
 
     Attributes
     ----------
     winner, rival : which generators
     moved : the share of all weight that moves, half of Σ |λ'_i − λ_i|
-    taken, given : (client, share) pairs, the largest first; they sum to `moved` each
+    sources : (client, share) pairs, the largest first; they sum to `moved`
+    target : the client that all of it goes to; None where nothing moves
     """
 
     winner: int
     rival: int
     moved: float
-    taken: tuple[tuple[int, float], ...]
-    given: tuple[tuple[int, float], ...]
+    sources: tuple[tuple[int, float], ...]
+    target: int | None
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The least re-weighting of the clients that dethrones the winner by avg, by names.
+
+    Attributes
+    ----------
+    winner, rival : names of generators; rival is "" where no weighting puts another one first
+    moved : the share of the weight of the clients with rows enough that moves; NaN where there is no rival
+    sources : the share that each client gives, by name, the largest first
+    target : the client that gets them, "" where nothing moves
+    sentence : all of it in words, as the page says it
+    """
+
+    winner: str
+    rival: str
+    moved: float
+    sources: dict[str, float]
+    target: str
+    sentence: str
+
+    def __str__(self) -> str:
+        return self.sentence
 
 
 def with_weight(weights: np.ndarray, i: int, value: float, held: Sequence[int] = ()) -> np.ndarray:
-    """The weights, sum 1, with λ_i = value: the others in proportion (alike where they have none); those held stay."""
+    """Return the weights with λ_i = value, sum 1: others in proportion (or alike), those held as they are."""
     free = np.ones(len(weights), dtype=bool)
     free[[i, *held]] = False
     rest, left = weights[free].sum(), 1.0 - value - weights[~free].sum() + weights[i]
@@ -51,7 +76,7 @@ def with_weight(weights: np.ndarray, i: int, value: float, held: Sequence[int] =
 def breakpoints(
     centres: np.ndarray, weights: np.ndarray, i: int, held: Sequence[int] = ()
 ) -> list[tuple[float, float, int]]:
-    """Who wins by avg where λ_i runs from 0 to all that is not held: (from, to, generator), without gaps.
+    """Return who wins by avg where λ_i runs from 0 to all that is not held: (from, to, generator), without gaps.
 
     centres (G, k) are losses. The lower envelope of one line a generator; ties go to who wins next, then to the first
     given. Generators whose line is not finite win nowhere.
@@ -63,13 +88,13 @@ def breakpoints(
     if not rivals or len(weights) - len({*held, i}) < 1:
         return [(0.0, top, rivals[lowest(end[rivals], np.full(len(rivals), scale))])] if rivals else []
     first = [g for g in rivals if is_tie(start[g], np.min(start[rivals]), scale)]
-    winner, at, found = first[lowest(end[first], np.full(len(first), scale))], 0.0, []
+    winner, at, stretches = first[lowest(end[first], np.full(len(first), scale))], 0.0, []
     while at < 1.0:
         to, after = _next_winner(start, end, winner, at, rivals, scale)
         if not is_tie(to, at, 1.0):
-            found.append((at * top, to * top, winner))
+            stretches.append((at * top, to * top, winner))
         winner, at = after, to
-    return found
+    return stretches
 
 
 def _next_winner(
@@ -95,8 +120,8 @@ def _scale(centres: np.ndarray) -> float:
     return float(np.max(np.abs(centres), initial=0.0, where=np.isfinite(centres)))
 
 
-def certificate(centres: np.ndarray, weights: np.ndarray) -> Certificate | None:
-    """The least total variation of the weights that dethrones the winner by avg; None where no weighting does.
+def least_reweighting(centres: np.ndarray, weights: np.ndarray) -> Reweighting | None:
+    """Return the least total variation of the weights that dethrones the winner by avg; None where no weighting does.
 
     For each rival weight moves from the clients where it is furthest behind to the one where it is most ahead, until
     the two are level: the optimum of the linear programme, since every unit moved gains as much as any can. A rival
@@ -110,39 +135,52 @@ def certificate(centres: np.ndarray, weights: np.ndarray) -> Certificate | None:
     winner = placed[lowest(scores[placed], np.full(len(placed), scale))]
     least = None
     for rival in placed:
-        found = _overtaking(centres, weights, winner, rival, scale) if rival != winner else None
-        if found and (least is None or (found.moved < least.moved and not is_tie(found.moved, least.moved, 1.0))):
-            least = found
+        change = _least_reweighting_to(centres, weights, winner, rival, scale) if rival != winner else None
+        if change and (least is None or (change.moved < least.moved and not is_tie(change.moved, least.moved, 1.0))):
+            least = change
     return least
 
 
-def _overtaking(centres: np.ndarray, weights: np.ndarray, winner: int, rival: int, scale: float) -> Certificate | None:
+def _least_reweighting_to(
+    centres: np.ndarray, weights: np.ndarray, winner: int, rival: int, scale: float
+) -> Reweighting | None:
+    """Return the least change that brings one rival level with the winner; None where no weighting does."""
     with np.errstate(invalid="ignore"):
         behind = centres[rival] - centres[winner]
     to = lowest(behind, np.full(len(behind), scale))
     if not np.isfinite(behind).all() or (behind[to] > 0 and not is_tie(behind[to], 0.0, scale)):
         return None
-    missing, taken = float(behind @ weights), []
+    missing, sources = float(behind @ weights), []
     for i in order(-behind, scale):
         gain = behind[i] - behind[to]
         if missing <= 0 or is_tie(missing, 0.0, scale) or is_tie(gain, 0.0, scale):
             break
-        share = min(float(weights[i]), missing / gain)
+        share = float(min(weights[i], missing / gain))
         missing -= share * gain
         if share > 0:
-            taken.append((int(i), share))
-    moved = sum(share for _, share in taken)
-    taken.sort(key=lambda pair: -pair[1])
-    return Certificate(winner, rival, moved, tuple(taken), ((to, moved),) if taken else ())
+            sources.append((int(i), share))
+    moved = sum(share for _, share in sources)
+    sources.sort(key=lambda pair: -pair[1])
+    return Reweighting(winner, rival, moved, tuple(sources), int(to) if sources else None)
 
 
-def certificate_sentence(found: Certificate | None, generators: Sequence[str], clients: Sequence[str]) -> str:
-    """What it takes to dethrone the winner."""
-    if found is None:
-        return "No weighting of the clients puts another generator first."
-    winner, rival = generators[found.winner], generators[found.rival]
-    if not found.taken:
-        return f"{rival} is level with {winner} as it is."
-    sources = listed(clients, [i for i, _ in found.taken])
-    way = f"from {sources} to {clients[found.given[0][0]]}"
-    return f"Move {percent(found.moved)} of the weight {way}, and {rival} overtakes {winner}."
+def certificate_of(
+    generators: Sequence[str], clients: Sequence[str], centres: np.ndarray, weights: np.ndarray
+) -> Certificate:
+    """Return the certificate of the winner among generators, by their losses (G, k) with clients of weights λ (k,)."""
+    scores = average(centres, weights)
+    placed = [g for g in range(len(scores)) if not np.isnan(scores[g])]
+    if not placed:
+        return Certificate("", "", math.nan, {}, "", "Not known yet.")
+    change = least_reweighting(centres, weights)
+    if change is None:
+        first = placed[lowest(scores[placed], np.full(len(placed), _scale(centres)))]
+        sentence = "No weighting of the clients puts another generator first."
+        return Certificate(generators[first], "", math.nan, {}, "", sentence)
+    winner, rival = generators[change.winner], generators[change.rival]
+    if change.target is None:
+        return Certificate(winner, rival, 0.0, {}, "", f"{rival} is level with {winner} as it is.")
+    sources, target = {clients[i]: share for i, share in change.sources}, clients[change.target]
+    way = f"from {join_names(list(sources), range(len(sources)))} to {target}"
+    sentence = f"Move {percent(change.moved)} of the weight {way}, and {rival} overtakes {winner}."
+    return Certificate(winner, rival, change.moved, sources, target, sentence)

@@ -25,7 +25,7 @@ COUNTS = {"merge": (2, MOST_CLIENTS), "drop": (1, MOST_CLIENTS), "split": (1, 1)
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that was done to the clients.
+    """One change of the clients: merge, drop, split or move.
 
     Attributes
     ----------
@@ -53,8 +53,8 @@ class Change:
         """The dict that `parse` reads."""
         return {"do": self.do, "clients": list(self.clients), "name": self.name}
 
-    def applied(self, federation: Federation) -> Federation:
-        """The federation with this done to its clients; InvalidInput where that cannot be."""
+    def apply(self, federation: Federation) -> Federation:
+        """Return the federation after this change; InvalidInput where it cannot be made."""
         match self.do:
             case "merge":
                 return federation.merge(self.name, self.clients)
@@ -65,8 +65,8 @@ class Change:
             case _:
                 return federation.move_class(self.name, *self.clients)
 
-    def weighed(self, weights: Mapping[str, float], before: Federation, after: Federation) -> dict[str, float]:
-        """Weights of the clients of `after`: who is merged brings its own, and rows that go take their share along."""
+    def reweight(self, weights: Mapping[str, float], before: Federation, after: Federation) -> dict[str, float]:
+        """Return the weights of clients of `after`: a merged client has the sum, rows that move take their share."""
         kept = {name: weights[name] for name in after.names if name in weights}
         first = self.clients[0]
         match self.do:
@@ -83,12 +83,12 @@ class Change:
 
 
 def changes_of(value: Any) -> tuple[Change, ...]:
-    """Return those of a scene, in their order."""
+    """Return the changes of a scene, in their order."""
     return tuple(Change.parse(change, f"regroup[{i}]") for i, change in enumerate(value))
 
 
-def asked(merge: Any, drop: Any, split: Any, move: Any) -> tuple[Change, ...]:
-    """What a user asks for at once, in the order in which it is done."""
+def parse_changes(merge: Any, drop: Any, split: Any, move: Any) -> tuple[Change, ...]:
+    """Return the changes that the arguments of `regroup` ask for, in the order in which they are made."""
     merge = {} if merge is None else merge
     if not isinstance(merge, Mapping):
         raise InvalidInput("merge", f"got {shown(merge)}", "Give a dict: a name, and the clients it stands for")
@@ -108,9 +108,9 @@ def _names(value: Any, argument: str) -> list[Any]:
 
 
 def _several(value: Any, argument: str) -> list[Any]:
-    given = check_list(value, argument)
-    is_one = len(given) == 3 and not any(isinstance(part, (list, tuple)) for part in given)
-    return [given] if is_one else given
+    moves = check_list(value, argument)
+    is_one = len(moves) == 3 and not any(isinstance(part, (list, tuple)) for part in moves)
+    return [moves] if is_one else moves
 
 
 def _triple(value: Any) -> list[Any]:

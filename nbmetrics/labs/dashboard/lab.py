@@ -21,26 +21,26 @@ from ..toolkit.lab import MAX_MESSAGE_LETTERS
 from ..toolkit.namespace import list_variables, suitable, why_not
 from ..toolkit.saved import OF_DASHBOARD
 from ..toolkit.snapshot import Snapshot
-from .asked import Asked
+from .actions import FIRST_WAIT_SECONDS, DashboardActions
 from .background_evaluation import BackgroundEvaluation
+from .certificate import Certificate
 from .changes import Change
-from .edits import FIRST, Edited
-from .federated import FederationStudy
+from .comparison import Comparison, ComparisonCache
+from .federation_comparison import FederationComparison
+from .on_demand import OnDemand
 from .scene import GIVEN, DashboardScene, starts
-from .studies import Studies
-from .study import Study
-from .table import TableStudy
+from .table_comparison import TableComparison
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Seconds that an answer in a drag waits for numbers that come soon.
-SOON = 0.08
+DRAG_WAIT_SECONDS = 0.08
 # Seconds between two looks of the page at what is known.
-OFTEN = 0.4
+PUBLISH_INTERVAL_SECONDS = 0.4
 
 
-class Dashboard(Edited):
+class Dashboard(DashboardActions):
     """Generators side by side on the clients of a federation: who is best, by which weights, and who pays for it.
 
     The view is there at once, and fills in: the scores of the pooled clients first, then the clients of the leaders,
@@ -99,32 +99,34 @@ class Dashboard(Edited):
     def __init__(
         self, federation: Any, generators: Any, metrics: Any = ("fid", "kid"), *, uncertainty: Any = None
     ) -> None:
-        self._start(FederationStudy(federation, generators, metrics, uncertainty))
+        self._start(FederationComparison(federation, generators, metrics, uncertainty))
 
-    def _start(self, study: Study) -> None:
-        """Show a study, and fill it in."""
-        self._studies = Studies(study)
-        self._given = study.generators
-        self._told, self._doing = 0.0, ""
-        self._publishing = threading.Lock()
-        self._later = threading.Timer(0, self._show)
-        self._changing = threading.RLock()  # generators and clients come and go in cells and in the page
-        presets = starts(study.metrics[0], study.weights, study.generators)
-        of, write = self._study_of, self._writer
-        self._details = Asked(
+    def _start(self, comparison: Comparison) -> None:
+        """Show a comparison, and start to compute its scores."""
+        self._comparisons = ComparisonCache(comparison)
+        self._initial_generators = comparison.generators
+        self._published_at, self._current_step = 0.0, ""
+        self._publish_lock = threading.Lock()
+        self._publish_timer = threading.Timer(0, self._show)
+        self._edit_lock = threading.RLock()  # generators and clients come and go in cells and in the page
+        presets = starts(comparison.metrics[0], comparison.weights, comparison.generators)
+        of, write = self._comparison_of, self._writer
+        self._details = OnDemand(
             lambda scene: of(scene).details(scene),
             write("details"),
             "nbmetrics Dashboard opens a cell",
-            study.about_cell,
+            comparison.about_cell,
         )
-        self._mixture = Asked(lambda scene: of(scene).mixture(scene), write("mixture"), "nbmetrics Dashboard mixes")
-        self._winners = Asked(self._map, write("winners"), "nbmetrics Dashboard maps winners")
-        self._filler = BackgroundEvaluation(lambda: self._study.next_step(), self._tell, "nbmetrics Dashboard fills")
+        self._mixture = OnDemand(lambda scene: of(scene).mixture(scene), write("mixture"), "nbmetrics Dashboard mixes")
+        self._winners = OnDemand(self._winner_maps, write("winners"), "nbmetrics Dashboard maps winners")
+        self._filler = BackgroundEvaluation(
+            lambda: self._comparison.next_step(), self._show_progress, "nbmetrics Dashboard fills"
+        )
         super().__init__(presets[GIVEN], presets)
         self._publish()
         self._filler.wake()
         try:
-            self._filler.wait(FIRST)
+            self._filler.wait(FIRST_WAIT_SECONDS)
         except Exception:
             self.close()
             raise
@@ -156,43 +158,52 @@ class Dashboard(Edited):
         >>> nm.Dashboard.from_table(table).table["avg"].round(2).tolist()
         [0.6, 0.45]
         """
-        made = cls.__new__(cls)
-        made._start(TableStudy(table, weights, label, higher_is_better))
-        return made
+        dashboard = cls.__new__(cls)
+        dashboard._start(TableComparison(table, weights, label, higher_is_better))
+        return dashboard
 
-    def _tell(self, doing: str) -> None:
-        """On the evaluation's thread: show what is known now and what is done next; soon, where that was just shown."""
-        self._doing = doing
-        self._later.cancel()
-        wait = self._told + OFTEN - time.monotonic() if doing else 0.0
+    def _show_progress(self, step: str) -> None:
+        """Show what is computed by now and what is next, on the background thread; later, where it was just shown."""
+        self._current_step = step
+        self._publish_timer.cancel()
+        wait = self._published_at + PUBLISH_INTERVAL_SECONDS - time.monotonic() if step else 0.0
         if wait <= 0:
             return self._show()
-        self._later = threading.Timer(wait, self._show)  # the step that comes may be a long one
-        self._later.daemon, self._later.name = True, "nbmetrics Dashboard tells"
-        self._later.start()
+        self._publish_timer = threading.Timer(wait, self._show)  # the step that comes may be a long one
+        self._publish_timer.daemon, self._publish_timer.name = True, "nbmetrics Dashboard tells"
+        self._publish_timer.start()
 
     def _show(self) -> None:
         self._publish()
         self._worker.put(self._scene)
 
     def _publish(self) -> None:
-        with self._publishing:  # two threads at once, and the older of two boards would stay
+        with self._publish_lock:  # two threads at once, and the older of two boards would stay
             self._write_board()
 
     def _write_board(self) -> None:
-        self._told = time.monotonic()
+        self._published_at = time.monotonic()
         error, scene = self._filler.error, self._scene
-        study, regroup = self._study_of(scene), [change.to_json() for change in scene.regroup]
+        comparison, regroup = self._comparison_of(scene), [change.to_json() for change in scene.regroup]
         why = "" if error is None else printable(str(error) or type(error).__name__, MAX_MESSAGE_LETTERS)
-        board = {"regroup": regroup, "code": study.making, **study.board(self._doing, self._filler.is_stopped, why)}
-        strips = dict(study.strips)
-        found = {"board": board, "draws": study.draws(), "clients_strip": strips.pop("clients", {}), "strips": strips}
+        board = {
+            "regroup": regroup,
+            "code": comparison.constructor_code,
+            **comparison.board(self._current_step, self._filler.is_stopped, why),
+        }
+        strips = dict(comparison.strips)
+        traits = {
+            "board": board,
+            "draws": comparison.draws(),
+            "clients_strip": strips.pop("clients", {}),
+            "strips": strips,
+        }
         if self.board.get("regroup", regroup) != regroup:  # what was open is of other clients
-            for asked in (self._details, self._mixture, self._winners):
-                asked.drop()
-            found |= {"details": {}, "mixture": {}, "winners": {}}
+            for on_demand in (self._details, self._mixture, self._winners):
+                on_demand.drop()
+            traits |= {"details": {}, "mixture": {}, "winners": {}}
         with self._lock, self.hold_sync():  # the page must not see one without the other
-            self._write(**{name: value for name, value in found.items() if value != getattr(self, name)})
+            self._write(**{name: value for name, value in traits.items() if value != getattr(self, name)})
 
     def _read(self, value: Any) -> DashboardScene:
         scene: DashboardScene = super()._read(value)
@@ -201,25 +212,25 @@ class Dashboard(Edited):
 
     def _accept(self, scene: DashboardScene) -> None:
         try:
-            clients = len(self._studies.names(scene.regroup))
+            clients = len(self._comparisons.names(scene.regroup))
         except InvalidInput as error:
             seen = f"regroups the clients as these cannot be ({error})"
             raise InvalidInput("scene", seen, "Open it with the data that it was made of") from None
-        study = self._studies.origin
+        comparison = self._comparisons.origin
         if len(scene.weights) != clients:
             seen = f"has {len(scene.weights)} weights, and this Dashboard {clients} clients"
             raise InvalidInput("scene", seen, "Open it with the data that it was made of")
-        check_choice(scene.metric, study.metrics, "metric")
+        check_choice(scene.metric, comparison.metrics, "metric")
         for name in scene.generators:
-            if name not in study.generators:
+            if name not in comparison.generators:
                 raise InvalidInput("scene", f"has the generator {shown(name)}", "Attach it first")
 
     def wait(self, seconds: float | None = None) -> bool:
         """Until all is known under the weights on show, or so many seconds; whether it is."""
-        self._study.wanted = self._scene.shares
+        self._comparison.wanted = self._scene.shares
         if not self._filler.is_stopped:
             self._filler.wake()
-        return self._filler.wait(seconds) and self._study.next_step() is None
+        return self._filler.wait(seconds) and self._comparison.next_step() is None
 
     def cancel(self) -> None:
         """Compute no more after the piece under way: what is known stays. `resume` goes on."""
@@ -229,8 +240,8 @@ class Dashboard(Edited):
     def resume(self) -> None:
         """Go on after `cancel`, or after something went wrong: then without the generators that were taken off."""
         if self._filler.error is not None:
-            for name in set(self._study.generators) - set(self._scene.generators):
-                self._studies.remove(name)
+            for name in set(self._comparison.generators) - set(self._scene.generators):
+                self._comparisons.remove(name)
         self._filler.wake()
         self._publish()  # the piece under way may take long, and it goes on from now
 
@@ -239,7 +250,7 @@ class Dashboard(Edited):
         """Of all generators, under the weights on show; waits until they are known, unless cancelled."""
         self.wait()
         scene = self._scene
-        return self._study_of(scene).scores_of(scene)
+        return self._comparison_of(scene).scores_of(scene)
 
     @property
     def table(self) -> Any:
@@ -251,9 +262,28 @@ class Dashboard(Edited):
         """Who is best, and how sure that is: sentences of the metric in view, then the first of each other metric."""
         self.wait()
         scene = self._scene
-        study = self._study_of(scene)
-        others = [study.verdict(m, scene).sentences[0] for m in study.metrics if m != scene.metric]
-        return [*study.verdict(scene.metric, scene).sentences, *others]
+        comparison = self._comparison_of(scene)
+        others = [comparison.verdict(m, scene).sentences[0] for m in comparison.metrics if m != scene.metric]
+        return [*comparison.verdict(scene.metric, scene).sentences, *others]
+
+    def certificate(self) -> Certificate:
+        """Return the least re-weighting of the clients that dethrones the winner by avg, on the metric in view.
+
+        Waits until all is known, unless cancelled. Clients with too few rows take no part, as in the verdict.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"a": [0.3, 0.9], "b": [0.4, 0.5]}, index=["north", "south"])
+        >>> certificate = nm.Dashboard.from_table(table).certificate()
+        >>> certificate.winner, certificate.rival, round(certificate.moved, 2), certificate.target
+        ('b', 'a', 0.3, 'north')
+        >>> print(certificate)
+        Move 30\u00a0% of the weight from south to north, and a overtakes b.
+        """
+        self.wait()
+        scene = self._scene
+        return self._comparison_of(scene).certificate(scene)
 
     @classmethod
     def _open(cls, scene: Any) -> Dashboard:
@@ -262,15 +292,15 @@ class Dashboard(Edited):
 
     def to_code(self) -> str:
         """Python that shows this state again, of the data in the notebook."""
-        return self._scene.to_code(self._study.making)  # type: ignore[no-any-return]
+        return self._scene.to_code(self._comparison.constructor_code)  # type: ignore[no-any-return]
 
     def _answer_to(self, kind: Any, message: Mapping[str, Any]) -> None:
         if kind == "names":
-            self.namespace = list_variables(self._study.dim, self._study.takes_images)
+            self.namespace = list_variables(self._comparison.dim, self._comparison.takes_images)
         elif kind == "attach":
             sources = suitable()
             name = check_choice(message.get("name"), sources, "name")
-            if why := why_not(sources[name], self._study.dim, self._study.takes_images):
+            if why := why_not(sources[name], self._comparison.dim, self._comparison.takes_images):
                 raise InvalidInput(name, f"cannot be a generator here: {why}", "Choose another")
             self.attach(name, sources[name])
         elif kind == "details":
@@ -289,38 +319,38 @@ class Dashboard(Edited):
             super()._answer_to(kind, message)
 
     def _writer(self, trait: str) -> Callable[[dict[str, Any]], None]:
-        return lambda found: self._write(**{trait: found})
+        return lambda value: self._write(**{trait: value})
 
-    def _map(self, scene: DashboardScene) -> Iterator[dict[str, Any] | None]:
-        """Who wins by all in the weights of three groups, whenever nothing else is to be computed."""
-        while not self._filler.wait(OFTEN):
+    def _winner_maps(self, scene: DashboardScene) -> Iterator[dict[str, Any] | None]:
+        """Yield who wins by all in the weights of three groups, while nothing else is to be computed."""
+        while not self._filler.wait(PUBLISH_INTERVAL_SECONDS):
             yield None
-        for found in self._study_of(scene).winners(scene):
-            yield found
-            while not self._filler.wait(OFTEN):
+        for winners in self._comparison_of(scene).winners(scene):
+            yield winners
+            while not self._filler.wait(PUBLISH_INTERVAL_SECONDS):
                 yield None
 
     def _computed(self, scene: DashboardScene) -> dict[str, Any]:
-        study, regroup = self._study_of(scene), [change.to_json() for change in scene.regroup]
-        study.wanted = scene.shares
+        comparison, regroup = self._comparison_of(scene), [change.to_json() for change in scene.regroup]
+        comparison.wanted = scene.shares
         if self.board.get("regroup", regroup) != regroup:
-            self._clients_changed()
+            self._show_clients()
         is_filling = self._filler.has_started and not self._filler.is_stopped
-        if is_filling and self._study.next_step() is not None:  # its end is told by this, and would wake it again
+        if is_filling and self._comparison.next_step() is not None:  # its end is told by this, and would wake it again
             self._filler.wake()
-            self._filler.wait(SOON)
-        return {"regroup": regroup, **study.answer(scene)}
+            self._filler.wait(DRAG_WAIT_SECONDS)
+        return {"regroup": regroup, **comparison.answer(scene)}
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """As of every lab; the picture waits a moment for numbers that come soon."""
         if not self._filler.is_stopped and self._filler.has_started:
-            self._filler.wait(FIRST)
+            self._filler.wait(FIRST_WAIT_SECONDS)
         return super()._repr_mimebundle_(**kwargs)
 
     def _answer_of(self, scene: Any) -> dict[str, Any]:
-        found = super()._answer_of(scene)
-        told = self.result.get("error") if self._refused_rev == scene.rev == self.result.get("rev") else None
-        return {**found, "error": told} if told else found  # what was refused stays told while more comes in
+        answer = super()._answer_of(scene)
+        refusal = self.result.get("error") if self._refused_rev == scene.rev == self.result.get("rev") else None
+        return {**answer, "error": refusal} if refusal else answer  # what was refused stays told while more comes in
 
     def _settle(self) -> None:
         self.wait()
@@ -332,11 +362,13 @@ class Dashboard(Edited):
             self._details.now(self._scene)
 
     def _picture(self) -> Figure:
-        from .figure import dashboard
+        from .figures import summary_figure
 
         scene = self._scene
-        study = self._study_of(scene)
-        return dashboard(study.sight(scene).known, scene.generators, study.names, self._headline)
+        comparison = self._comparison_of(scene)
+        return summary_figure(
+            comparison.view_model(scene).weighted_scores, scene.generators, comparison.names, self._headline
+        )
 
     def snapshot(self, view: str | None = None) -> Snapshot:
         """A view of the present scene as a picture, PNG and SVG with alt text; `save` writes it.
@@ -352,27 +384,27 @@ class Dashboard(Edited):
         """
         if view is None:
             return super().snapshot()
-        from .views import VIEWS, drawn
+        from .figures import VIEWS, draw_view
 
         check_choice(view, VIEWS, "view")
         self._settle()
         scene = self._scene
-        return Snapshot.of(*drawn(view, self._study_of(scene).sight(scene), self._headline))
+        return Snapshot.of(*draw_view(view, self._comparison_of(scene).view_model(scene), self._headline))
 
     @property
     def _headline(self) -> str:
-        return self._study.verdict(self._scene.metric, self._scene).sentences[0]
+        return self._comparison.verdict(self._scene.metric, self._scene).sentences[0]
 
     def _described(self) -> str:
         scene = self._scene
-        said = self._headline if self._study.is_settled(scene.shares) else "still being computed."
+        said = self._headline if self._comparison.has_verdict(scene.shares) else "still being computed."
         return f"Dashboard of {len(scene.generators)} generators and {len(scene.weights)} clients: {said}"
 
     def close(self) -> None:
         """Remove every display and free the threads."""
         if hasattr(self, "_filler"):  # not where __init__ refused its input
             self._filler.close()
-            self._later.cancel()
-            for asked in (self._details, self._mixture, self._winners):
-                asked.close()
+            self._publish_timer.cancel()
+            for on_demand in (self._details, self._mixture, self._winners):
+                on_demand.close()
         super().close()

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...ranking import lowest, order, same_scores
-from .ranges import Ranges, apart, flip, leaders, leads
+from .place_ranges import Ranges, leaders, order_pvalue, place_ranges, standard_errors_apart
 
 # Clients differ by more than chance where the p-value of their permutation test is at most this.
-SIGNIFICANT = 0.05
-MOST_NAMED, NAMED_OF_MORE = 5, 3
+SIGNIFICANCE_LEVEL = 0.05
+MAX_NAMES_LISTED, NAMES_LISTED_OF_MORE = 5, 3
 # Standard errors on either side of a score that 95 % of its noise lies within.
-REACH = 1.96
+INTERVAL_ERRORS = 1.96
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class Aggregate:
 
 
 @dataclass(frozen=True)
-class About:
+class VerdictContext:
     """What is known of a metric beside its losses.
 
     Attributes
@@ -51,7 +51,7 @@ class About:
     label : the metric, as users read it
     same : whether avg and all have one order by nature (KID)
     corrected : whether the centres are without the bias of few rows
-    clients, known : how many clients there are, and with how many of them every generator was scored
+    clients, scored : how many clients there are, and with how many of them every generator was scored
     enough : how many clients have rows enough to tell generators apart; None where nobody looked
     p : of the test that clients differ by chance only; None where it was not made
     why : the reason why there are no draws
@@ -63,7 +63,7 @@ class About:
     same: bool = False
     corrected: bool = False
     clients: int = 0
-    known: int = 0
+    scored: int = 0
     enough: int | None = None
     p: float | None = None
     why: str = "no intervals were computed"
@@ -87,70 +87,83 @@ class Verdict:
 
 
 def aggregate(plain: np.ndarray, centres: np.ndarray, draws: np.ndarray | None) -> Aggregate:
-    """Losses with the places that follow from them."""
-    return Aggregate(plain, centres, draws, leads(centres, draws))
+    """Return losses with the ranges of places that follow from them."""
+    return Aggregate(plain, centres, draws, place_ranges(centres, draws))
 
 
-def verdict(names: Sequence[str], avg: Aggregate, pooled: Aggregate | None, about: About) -> Verdict:
-    """What can be said of who is best.
+def verdict(names: Sequence[str], avg: Aggregate, pooled: Aggregate | None, about: VerdictContext) -> Verdict:
+    """Return what can be said of who is best.
 
     `pooled` is None where there is one list of leaders: where avg and all have one order, or there is one client.
     """
     sides = [avg] if pooled is None else [avg, pooled]
     placed = [g for g in range(len(names)) if not any(np.isnan(side.centres[g]) for side in sides)]
-    below = _below(names, sides, about)
+    below = _scores_below_zero(names, sides, about)
     if len(placed) < 2:
-        found, body = [placed] * len(sides), _alone([names[g] for g in placed], len(names), about.label)
-        return _told("unknown", names, found, [body, *below], about)
+        winners = [placed] * len(sides)
+        body = _too_few_generators([names[g] for g in placed], len(names), about.label)
+        return _verdict("unknown", names, winners, [body, *below], about)
     sure = [g for g in placed if not any(_is_unsure(side, g) for side in sides)]
     if len(sure) < 2 or not all(_is_known(side) for side in sides):
-        found = [_first(side.plain) for side in sides]
-        body = f"on {about.label}, {_firsts(names, found)}; this may be chance: {about.why}."
-        return _told("unknown", names, found, [body, *_missing(names, placed), *below], about)
-    found = [[g for g in leaders(side.ranges, side.centres) if g in sure] for side in sides]
-    state, body = _judged(names, sides, found, about, len(sure))
-    more = [*_p_values(names, sides, sure), *_turned(names, sides, found, about, state)]
-    lost = [*_left_out(names, [g for g in placed if g not in sure]), *_missing(names, placed)]
-    return _told(state, names, found, [body, *more, *_checks(sides, about), *lost, *below], about)
+        winners = [_first_by_loss(side.plain) for side in sides]
+        body = f"on {about.label}, {_first_by_scores(names, winners)}; this may be chance: {about.why}."
+        return _verdict("unknown", names, winners, [body, *_generators_without_score(names, placed), *below], about)
+    winners = [[g for g in leaders(side.ranges, side.centres) if g in sure] for side in sides]
+    state, body = _state_and_headline(names, sides, winners, about, len(sure))
+    more = [*_p_values(names, sides, sure), *_winners_without_correction(names, sides, winners, about, state)]
+    lost = [
+        *_generators_without_interval(names, [g for g in placed if g not in sure]),
+        *_generators_without_score(names, placed),
+    ]
+    return _verdict(state, names, winners, [body, *more, *_checked_sentences(sides, about), *lost, *below], about)
 
 
-def _judged(
-    names: Sequence[str], sides: Sequence[Aggregate], found: Sequence[list[int]], about: About, size: int
+def _state_and_headline(
+    names: Sequence[str],
+    sides: Sequence[Aggregate],
+    winners: Sequence[list[int]],
+    about: VerdictContext,
+    size: int,
 ) -> tuple[str, str]:
-    """The state and its headline."""
+    """Return the state and its headline."""
     on = f"on {about.label}, "
-    tops = [_first(side.plain) for side in sides]
-    is_real = not set(found[0]) & set(found[-1]) and (_is_exact(sides) or _differ(about.p))
+    tops = [_first_by_loss(side.plain) for side in sides]
+    is_real = not set(winners[0]) & set(winners[-1]) and (_is_exact(sides) or _clients_differ(about.p))
     if is_real:
         more = "This is more than chance and more than sample size"
-        return "winner", f"{on}avg and all disagree: {_each(names, found)}. {more}."
+        return "winner", f"{on}avg and all disagree: {_leaders_by_each(names, winners)}. {more}."
     if not set(tops[0]) & set(tops[-1]):
         fix = "Corrected for few rows" if about.corrected else "With chance allowed for"
-        return "size", f"{on}{_firsts(names, tops)}, {_explained(about.p)}. {fix}, {_resolved(names, found)}."
+        cause, corrected = _sample_size_clause(about.p), _corrected_leaders(names, winners)
+        return "size", f"{on}{_first_by_scores(names, tops)}, {cause}. {fix}, {corrected}."
     by = ", by avg and by all" if len(sides) > 1 else ""
     always = "; avg and all agree, always" if about.same else ""
-    if set(found[0]) != set(found[-1]):
-        doubt = "" if set(found[0]) & set(found[-1]) else ", which is not shown to be more than chance"
-        return "tie", f"{on}there is no single winner: {_each(names, found)}{doubt}."
-    if len(found[0]) == 1:
-        return "winner", f"{on}{listed(names, found[0])} wins{by}{always}."
-    if len(found[0]) == 2:
-        return "tie", f"{on}{listed(names, found[0])} are tied{by}{always}."
-    tie = f"all {size} generators are tied" if len(found[0]) == size else f"there is a tie of {len(found[0])}"
-    return "tie", f"{on}{tie}{by}: {listed(names, found[0])}{always}."
+    if set(winners[0]) != set(winners[-1]):
+        doubt = "" if set(winners[0]) & set(winners[-1]) else ", which is not shown to be more than chance"
+        return "tie", f"{on}there is no single winner: {_leaders_by_each(names, winners)}{doubt}."
+    if len(winners[0]) == 1:
+        return "winner", f"{on}{join_names(names, winners[0])} wins{by}{always}."
+    if len(winners[0]) == 2:
+        return "tie", f"{on}{join_names(names, winners[0])} are tied{by}{always}."
+    tie = f"all {size} generators are tied" if len(winners[0]) == size else f"there is a tie of {len(winners[0])}"
+    return "tie", f"{on}{tie}{by}: {join_names(names, winners[0])}{always}."
 
 
-def _told(
-    state: str, names: Sequence[str], found: Sequence[list[int]], sentences: Sequence[str], about: About
+def _verdict(
+    state: str,
+    names: Sequence[str],
+    winners: Sequence[list[int]],
+    sentences: Sequence[str],
+    about: VerdictContext,
 ) -> Verdict:
-    is_partial = about.known < about.clients
-    prefix = f"So far, {about.known} of {about.clients} clients: " if is_partial else ""
+    is_partial = about.scored < about.clients
+    prefix = f"So far, {about.scored} of {about.clients} clients: " if is_partial else ""
     headline = prefix + sentences[0] if is_partial else sentences[0][0].upper() + sentences[0][1:]
-    by = [tuple(names[g] for g in one) for one in found]
+    by = [tuple(names[g] for g in one) for one in winners]
     return Verdict(state, by[0], by[-1], (headline, *sentences[1:]))
 
 
-def _alone(placed: Sequence[str], size: int, label: str) -> str:
+def _too_few_generators(placed: Sequence[str], size: int, label: str) -> str:
     if not placed:
         return f"on {label}, no generator has a score."
     if size == 1:
@@ -158,9 +171,9 @@ def _alone(placed: Sequence[str], size: int, label: str) -> str:
     return f"only one generator, {placed[0]}, has a score on {label}."
 
 
-def _first(losses: np.ndarray) -> list[int]:
-    """The least, and those that rounding cannot tell from it."""
-    return leaders(leads(losses, np.zeros((1, len(losses)))), losses)
+def _first_by_loss(losses: np.ndarray) -> list[int]:
+    """Return the least, and those that rounding cannot tell from it."""
+    return leaders(place_ranges(losses, np.zeros((1, len(losses)))), losses)
 
 
 def _is_known(side: Aggregate) -> bool:
@@ -178,23 +191,24 @@ def _is_exact(sides: Sequence[Aggregate]) -> bool:
     )
 
 
-def _differ(p: float | None) -> bool:
-    return p is not None and p <= SIGNIFICANT
+def _clients_differ(p: float | None) -> bool:
+    return p is not None and p <= SIGNIFICANCE_LEVEL
 
 
-def _explained(p: float | None) -> str:
-    """How far sample size accounts for two orders."""
+def _sample_size_clause(p: float | None) -> str:
+    """Return whether sample size may explain two orders, as a clause."""
     if p is None or math.isnan(p):
         return "which sample size may explain: it was not tested"
-    if _differ(p):
+    if _clients_differ(p):
         return "which is not shown to be more than sample size"
     return "which sample size alone can explain"
 
 
-def listed(names: Sequence[str], which: Sequence[int], most_named: int = MOST_NAMED) -> str:
-    """All names, or the first of many and how many more."""
+def join_names(names: Sequence[str], which: Sequence[int], most_named: int = MAX_NAMES_LISTED) -> str:
+    """Return all names, or the first of many and how many more, as text."""
     if len(which) > most_named:
-        return f"{', '.join(names[g] for g in which[:NAMED_OF_MORE])} and {len(which) - NAMED_OF_MORE} more"
+        first = ", ".join(names[g] for g in which[:NAMES_LISTED_OF_MORE])
+        return f"{first} and {len(which) - NAMES_LISTED_OF_MORE} more"
     *most, last = [names[g] for g in which]
     return f"{', '.join(most)} and {last}" if most else last
 
@@ -203,62 +217,62 @@ def _verb(which: Sequence[int], one: str, many: str) -> str:
     return one if len(which) == 1 else many
 
 
-def _firsts(names: Sequence[str], found: Sequence[list[int]]) -> str:
-    """Who is first by the plain scores, in one clause where avg and all agree."""
-    said = f"{listed(names, found[0])} {_verb(found[0], 'is', 'are')} first"
-    if len(found) == 1:
+def _first_by_scores(names: Sequence[str], firsts: Sequence[list[int]]) -> str:
+    """Return who is first by the plain scores, in one clause where avg and all agree."""
+    said = f"{join_names(names, firsts[0])} {_verb(firsts[0], 'is', 'are')} first"
+    if len(firsts) == 1:
         return said
-    if set(found[0]) == set(found[1]):
+    if set(firsts[0]) == set(firsts[1]):
         return f"{said} by avg and by all"
-    return f"{said} by avg and {listed(names, found[1])} by all"
+    return f"{said} by avg and {join_names(names, firsts[1])} by all"
 
 
-def _each(names: Sequence[str], found: Sequence[list[int]]) -> str:
-    """Who leads by avg and who by all."""
-    if len(found[0]) == len(found[1]) == 1:
-        return f"{names[found[0][0]]} wins by avg, {names[found[1][0]]} by all"
-    parts = [f"{listed(names, one)} {_verb(one, 'wins', 'are tied')}" for one in found]
+def _leaders_by_each(names: Sequence[str], winners: Sequence[list[int]]) -> str:
+    """Return who leads by avg and who by all, in words."""
+    if len(winners[0]) == len(winners[1]) == 1:
+        return f"{names[winners[0][0]]} wins by avg, {names[winners[1][0]]} by all"
+    parts = [f"{join_names(names, one)} {_verb(one, 'wins', 'are tied')}" for one in winners]
     return f"{parts[0]} by avg; {parts[1]} by all"
 
 
-def _resolved(names: Sequence[str], found: Sequence[list[int]]) -> str:
-    if set(found[0]) != set(found[-1]):
-        return _each(names, found)
-    return f"{listed(names, found[0])} {_verb(found[0], 'wins', 'are tied')}"
+def _corrected_leaders(names: Sequence[str], winners: Sequence[list[int]]) -> str:
+    if set(winners[0]) != set(winners[-1]):
+        return _leaders_by_each(names, winners)
+    return f"{join_names(names, winners[0])} {_verb(winners[0], 'wins', 'are tied')}"
 
 
 def _p_values(names: Sequence[str], sides: Sequence[Aggregate], placed: Sequence[int]) -> list[str]:
-    """How easily chance puts the leader before its closest rival: once where avg and all name one pair."""
+    """Return how easily chance puts the leader before its closest rival: once where avg and all name one pair."""
     if _is_exact(sides):
         return ["This is exact: nothing was drawn, so nothing is chance."]
-    closest = [_closest(side, placed) for side in sides]
+    closest = [_leader_and_rival(side, placed) for side in sides]
     pairs = [(leader, rival) for leader, rival, _ in closest]
     tied = [not side.ranges.better[pair] for side, pair in zip(sides, pairs, strict=True)]
-    alone = [_taken_alone(p, is_tied, len(placed)) for (*_, p), is_tied in zip(closest, tied, strict=True)]
+    alone = [_multiplicity_note(p, is_tied, len(placed)) for (*_, p), is_tied in zip(closest, tied, strict=True)]
     if pairs[0] == pairs[-1]:
         p = float(np.max([p for *_, p in closest]))
-        return [_ahead(names, *pairs[0], p, "", _taken_alone(p, any(tied), len(placed)))]
+        return [_pvalue_sentence(names, *pairs[0], p, "", _multiplicity_note(p, any(tied), len(placed)))]
     parts = zip(closest, ("avg", "all"), alone, strict=True)
-    return [_ahead(names, *one, f" by {by}", more) for one, by, more in parts]
+    return [_pvalue_sentence(names, *one, f" by {by}", more) for one, by, more in parts]
 
 
-def _taken_alone(p: float, is_tied: bool, size: int) -> str:
-    """Why a small p-value is no separation."""
-    if not is_tied or not p < SIGNIFICANT or size < 3:
+def _multiplicity_note(p: float, is_tied: bool, size: int) -> str:
+    """Return why a small p-value is no separation where many pairs are compared."""
+    if not is_tied or not p < SIGNIFICANCE_LEVEL or size < 3:
         return ""
     return f" (not enough where {size * (size - 1) // 2} pairs are compared at once)"
 
 
-def _closest(side: Aggregate, placed: Sequence[int]) -> tuple[int, int, float]:
-    """The leader, the rival that is fewest standard errors behind it, and the p-value of their order."""
+def _leader_and_rival(side: Aggregate, placed: Sequence[int]) -> tuple[int, int, float]:
+    """Return the leader, the rival that is fewest standard errors behind it, and the p-value of their order."""
     leader = leaders(side.ranges, side.centres)[0]
     rivals = [int(g) for g in order(side.centres) if g != leader and g in placed]
-    away = [apart(side.centres, side.draws, leader, g) for g in rivals]
+    away = [standard_errors_apart(side.centres, side.draws, leader, g) for g in rivals]
     rival = rivals[lowest(np.nan_to_num(away, nan=np.inf))]
-    return leader, rival, flip(side.centres, side.draws, leader, rival)
+    return leader, rival, order_pvalue(side.centres, side.draws, leader, rival)
 
 
-def _ahead(names: Sequence[str], leader: int, rival: int, p: float, by: str, more: str) -> str:
+def _pvalue_sentence(names: Sequence[str], leader: int, rival: int, p: float, by: str, more: str) -> str:
     if math.isnan(p):
         return f"No p-value for {names[leader]} over {names[rival]}{by}."
     if p == 0.5:
@@ -266,57 +280,63 @@ def _ahead(names: Sequence[str], leader: int, rival: int, p: float, by: str, mor
     return f"{names[leader]} is ahead of {names[rival]}{by}: one-sided {p_text(p)}, unadjusted{more}."
 
 
-def _turned(
-    names: Sequence[str], sides: Sequence[Aggregate], found: Sequence[list[int]], about: About, state: str
+def _winners_without_correction(
+    names: Sequence[str],
+    sides: Sequence[Aggregate],
+    winners: Sequence[list[int]],
+    about: VerdictContext,
+    state: str,
 ) -> list[str]:
-    """Where the table shows another generator first than the verdict does."""
+    """Return sentences where the table shows another generator first than the verdict does."""
     if state == "size" or not about.corrected:
         return []
-    tops = [_first(side.plain) for side in sides]
+    tops = [_first_by_loss(side.plain) for side in sides]
     turned: dict[str, list[str]] = {}
-    for top, one, by in zip(tops, found, ("avg", "all"), strict=False):
+    for top, one, by in zip(tops, winners, ("avg", "all"), strict=False):
         if not set(top) & set(one):
-            turned.setdefault(f"{listed(names, top)} would be first", []).append(f"by {by}" if len(sides) > 1 else "")
+            turned.setdefault(f"{join_names(names, top)} would be first", []).append(
+                f"by {by}" if len(sides) > 1 else ""
+            )
     return [
         f"Without the correction for few rows, {who} {' and '.join(by)}".rstrip() + "." for who, by in turned.items()
     ]
 
 
-def _checks(sides: Sequence[Aggregate], about: About) -> list[str]:
-    """What was looked at, well or ill, so that silence is never good news."""
+def _checked_sentences(sides: Sequence[Aggregate], about: VerdictContext) -> list[str]:
+    """Return what was checked, with either outcome, so that silence is never good news."""
     said = []
     if len(sides) > 1 and not _is_exact(sides):
         if about.p is None or math.isnan(about.p):
             said.append("Not tested: whether the clients differ by more than chance.")
         else:
-            how = "differ" if _differ(about.p) else "are not shown to differ"
+            how = "differ" if _clients_differ(about.p) else "are not shown to differ"
             said.append(f"Checked: the clients {how} by more than chance ({p_text(about.p)}).")
     if about.enough is not None:
         rows = "Enough rows at only" if about.enough < about.clients else "Checked: enough rows at"
         whose = "avg is decided without" if len(sides) > 1 else "without"
-        left = f": {whose} {listed(about.few, range(len(about.few)), NAMED_OF_MORE)}" if about.few else ""
+        left = f": {whose} {join_names(about.few, range(len(about.few)), NAMES_LISTED_OF_MORE)}" if about.few else ""
         said.append(f"{rows} {about.enough} of {about.clients} clients{left}.")
     return said
 
 
-def _below(names: Sequence[str], sides: Sequence[Aggregate], about: About) -> list[str]:
-    """Who scores better than a perfect generator by more than chance, as one does that has seen the clients' rows."""
+def _scores_below_zero(names: Sequence[str], sides: Sequence[Aggregate], about: VerdictContext) -> list[str]:
+    """Return who scores better than a perfect generator by more than chance, as one that was fitted to these rows."""
     side = sides[-1]
     if not about.distance or side.draws is None:
         return []
     with np.errstate(invalid="ignore"):
-        ends = side.centres + REACH * side.draws.std(axis=0)
+        ends = side.centres + INTERVAL_ERRORS * side.draws.std(axis=0)
     which = [g for g in range(len(names)) if ends[g] < 0.0]
     if not which:
         return []
     by = " all" if len(sides) > 1 else ""
     they = "it was" if len(which) == 1 else "they were"
-    said = f"{about.label}{by} of {listed(names, which)} is below 0 by more than chance"
+    said = f"{about.label}{by} of {join_names(names, which)} is below 0 by more than chance"
     return [f"{said}: {they} perhaps fitted to these very rows."]
 
 
 def p_text(p: float) -> str:
-    """A p-value as read: "p = 0.12"."""
+    """Return a p-value as it is read: "p = 0.12"."""
     if p < 0.0005:
         return "p < 0.001"
     places = 1000 if p < 0.1 else 100
@@ -328,18 +348,18 @@ def _is_unsure(side: Aggregate, g: int) -> bool:
     return side.draws is None or bool(np.isnan(side.draws[:, g]).any())
 
 
-def _left_out(names: Sequence[str], unsure: Sequence[int]) -> list[str]:
-    """Who is behind the leaders by numbers without an interval."""
-    return [f"No interval for {listed(names, unsure)}: not compared."] if unsure else []
+def _generators_without_interval(names: Sequence[str], unsure: Sequence[int]) -> list[str]:
+    """Return which generators have no interval, as a sentence."""
+    return [f"No interval for {join_names(names, unsure)}: not compared."] if unsure else []
 
 
-def _missing(names: Sequence[str], placed: Sequence[int]) -> list[str]:
+def _generators_without_score(names: Sequence[str], placed: Sequence[int]) -> list[str]:
     without = [g for g in range(len(names)) if g not in placed]
-    return [f"No score for {listed(names, without)}."] if without else []
+    return [f"No score for {join_names(names, without)}."] if without else []
 
 
 def percent(share: float) -> str:
-    """A share from 0 to 1 in percent: one decimal below 10, none above."""
+    """Return a share from 0 to 1 in percent: one decimal below 10, none above."""
     if 0 < share < 0.0005:
         return "less than 0.1\u00a0%"
     tenths = math.floor(1000 * share + 0.5)

@@ -3,10 +3,12 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import linprog
 
-from nbmetrics.labs.dashboard.certificate import breakpoints, certificate, certificate_sentence, with_weight
+import nbmetrics as nm
+from nbmetrics.labs.dashboard.certificate import breakpoints, certificate_of, least_reweighting, with_weight
 from tests.labs.dashboard.page import said
 from tests.node import needs_node
 
@@ -44,14 +46,14 @@ def test_the_certificate_is_the_optimum_of_the_linear_programme():
     none = 0
     for _ in range(120):
         centres, weights = world(rng)
-        least, found = least_by_programme(centres, weights), certificate(centres, weights)
+        least, found = least_by_programme(centres, weights), least_reweighting(centres, weights)
         none += found is None
         assert (math.inf if found is None else found.moved) == pytest.approx(least, abs=1e-8)
-        if found is not None and found.taken:
+        if found is not None and found.sources:
             after = weights.copy()
-            for sign, pairs in ((-1, found.taken), (1, found.given)):
-                for i, share in pairs:
-                    after[i] += sign * share
+            after[found.target] += found.moved
+            for i, share in found.sources:
+                after[i] -= share
             assert after.min() >= -1e-12 and after.sum() == pytest.approx(1)
             scores = centres @ after
             assert scores[found.rival] == pytest.approx(scores[found.winner], abs=1e-9)
@@ -60,17 +62,33 @@ def test_the_certificate_is_the_optimum_of_the_linear_programme():
 
 def test_what_the_certificate_says():
     centres = np.array([[1.0, 1, 1], [4, 2, 0]])
-    found = certificate(centres, np.array([0.25, 0.5, 0.25]))
-    names = ["Narrow", "Wide"], ["north", "east", "south"]
-    assert (found.moved, found.taken, found.given) == (0.25, ((0, 0.25),), ((2, 0.25),))
-    assert certificate_sentence(found, *names) == (
-        "Move 25\u00a0% of the weight from north to south, and Wide overtakes Narrow."
-    )
-    assert certificate(np.add(centres, [[0], [1.0001]]), np.full(3, 1 / 3)) is None
-    assert certificate_sentence(None, *names) == "No weighting of the clients puts another generator first."
-    level = certificate(centres[[0, 0]], np.full(3, 1 / 3))
-    assert certificate_sentence(level, *names) == "Wide is level with Narrow as it is."
-    assert certificate(np.array([[1.0, 1], [math.inf, 0]]), np.array([0.5, 0.5])) is None
+    weights, names = np.array([0.25, 0.5, 0.25]), (["Narrow", "Wide"], ["north", "east", "south"])
+    change, told = least_reweighting(centres, weights), certificate_of(*names, centres, weights)
+    assert (change.moved, change.sources, change.target) == (0.25, ((0, 0.25),), 2)
+    assert (told.winner, told.rival, told.moved) == ("Narrow", "Wide", 0.25)
+    assert (told.sources, told.target) == ({"north": 0.25}, "south")
+    assert str(told) == "Move 25\u00a0% of the weight from north to south, and Wide overtakes Narrow."
+    beaten = np.add(centres, [[0], [1.0001]])
+    assert least_reweighting(beaten, np.full(3, 1 / 3)) is None
+    none = certificate_of(*names, beaten, np.full(3, 1 / 3))
+    assert str(none) == "No weighting of the clients puts another generator first."
+    assert (none.winner, none.rival, none.sources, none.target) == ("Narrow", "", {}, "") and math.isnan(none.moved)
+    level = certificate_of(*names, centres[[0, 0]], np.full(3, 1 / 3))
+    assert str(level) == "Wide is level with Narrow as it is." and level.moved == 0
+    assert str(certificate_of(*names, np.full((2, 3), math.nan), weights)) == "Not known yet."
+    assert least_reweighting(np.array([[1.0, 1], [math.inf, 0]]), np.array([0.5, 0.5])) is None
+
+
+def test_a_dashboard_gives_the_certificate_of_its_winner_under_the_weights_on_show():
+    table = pd.DataFrame({"a": [0.3, 0.9], "b": [0.4, 0.5], "c": [0.0, 9.0]}, index=["north", "south"])
+    lab = nm.Dashboard.from_table(table)
+    lab.remove("c")
+    lab.weights = [3, 2]
+    told = lab.certificate()
+    assert (told.winner, told.rival, told.target) == ("b", "a", "north")
+    assert told.moved == pytest.approx(0.2) and told.sources == pytest.approx({"south": 0.2})
+    lab.weights = [81, 19]
+    assert lab.certificate().winner == "a"
 
 
 def test_the_track_is_that_of_a_grid():
@@ -113,19 +131,22 @@ def test_page_and_python_give_the_same_certificates():
     cases = [[*one, int(rng.integers(len(one[1]))), [0] if rng.integers(2) else []] for one in worlds]
     found = said(
         "certificate.js",
-        "breakpoints, certificate, certificateSentence, withWeight",
-        "say(given.map(([centres, weights, i, held]) => { const least = certificate(centres, weights);"
+        "breakpoints, certificateSentence, leastReweighting, withWeight",
+        "say(given.map(([centres, weights, i, held]) => { const least = leastReweighting(centres, weights);"
         " return { least, moved: withWeight(weights, i, 0.3, held), track: breakpoints(centres, weights, i, held),"
         " sentence: certificateSentence(least, [...'abcde'], [...'ABCDEFGH']) }; }))",
         cases,
     )
     for (centres, weights, i, held), page in zip(cases, found, strict=True):
-        least = certificate(centres, weights)
-        assert page["sentence"] == certificate_sentence(least, "abcde", "ABCDEFGH")
+        least = least_reweighting(centres, weights)
+        names = "abcde"[: len(centres)], "ABCDEFGH"[: len(weights)]
+        said_by_python = certificate_of(*names, centres, weights)
+        if said_by_python.winner:
+            assert page["sentence"] == str(said_by_python)
         assert (least is None) == (page["least"] is None)
         if least is not None:
             assert (page["least"]["winner"], page["least"]["rival"]) == (least.winner, least.rival)
-            for part in ("taken", "given"):
-                np.testing.assert_allclose(page["least"][part], getattr(least, part), rtol=1e-9)
+            assert page["least"]["target"] == least.target
+            np.testing.assert_allclose(page["least"]["sources"], least.sources, rtol=1e-9)
         np.testing.assert_allclose(page["moved"], with_weight(weights, i, 0.3, held), rtol=1e-12)
         np.testing.assert_allclose(page["track"], breakpoints(centres, weights, i, held), rtol=1e-9, atol=1e-12)

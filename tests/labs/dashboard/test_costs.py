@@ -31,7 +31,7 @@ def test_the_board_has_the_bytes_that_a_client_would_send():
 
 
 def test_a_generator_that_is_exchanged_is_priced_anew():
-    study = nm.Dashboard(CLIENTS, GENERATORS, "precision")._study
+    study = nm.Dashboard(CLIENTS, GENERATORS, "precision")._comparison
 
     def down():
         while (step := study.next_step()) is not None:

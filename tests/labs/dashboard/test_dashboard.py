@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs.dashboard import federated
+from nbmetrics.labs.dashboard import federation_comparison
 from nbmetrics.labs.dashboard.scene import DashboardScene
 from tests.labs.dashboard.islands import CLIENTS, GENERATORS
 from tests.labs.inside import answer, scene_of, send, study_of
@@ -108,7 +108,7 @@ def test_a_refused_source_is_taken_back_before_anything_else_comes_or_goes(dashb
     def fails(seconds=None):
         if threading.current_thread() is not threading.main_thread():
             return True
-        other = threading.Thread(target=lambda: free.append(dashboard._changing.acquire(blocking=False)))
+        other = threading.Thread(target=lambda: free.append(dashboard._edit_lock.acquire(blocking=False)))
         other.start(), other.join()
         weigh(dashboard, [3, 2, 1])
         raise RuntimeError("no rows today")
@@ -173,11 +173,11 @@ def test_a_share_string_carries_the_settings_to_the_same_data(dashboard):
 
 def test_cancel_keeps_what_is_known_and_resume_goes_on(monkeypatch):
     """Cancelled after two steps, whatever those are."""
-    steps, next_step = [], federated.FederationStudy.next_step
+    steps, next_step = [], federation_comparison.FederationComparison.next_step
 
     def counted(self):
         step = next_step(self)
-        if self is not lab[0]._studies.origin:  # that of another test
+        if self is not lab[0]._comparisons.origin:  # that of another test
             return step
         if step is not None and len(steps) >= 2 and not lab[0]._filler.is_stopped:
             lab[0].cancel()
@@ -187,12 +187,12 @@ def test_cancel_keeps_what_is_known_and_resume_goes_on(monkeypatch):
     lab: list = []
     start = nm.Dashboard._start
     monkeypatch.setattr(nm.Dashboard, "_start", lambda self, given: (lab.append(self), start(self, given))[1])
-    monkeypatch.setattr(federated.FederationStudy, "next_step", counted)
+    monkeypatch.setattr(federation_comparison.FederationComparison, "next_step", counted)
     dashboard = nm.Dashboard(CLIENTS, GENERATORS)
     dashboard._filler.wait(60)
     filled = study_of(dashboard).board()["filled"]
     assert filled["done"] < filled["total"]
-    monkeypatch.setattr(federated.FederationStudy, "next_step", next_step)
+    monkeypatch.setattr(federation_comparison.FederationComparison, "next_step", next_step)
     dashboard.resume()
     assert dashboard.wait(60)
     filled = study_of(dashboard).board()["filled"]
@@ -242,7 +242,7 @@ def identical(seed, rows, features=64, clients=10, generated=2_000):
     rng = np.random.default_rng(seed)
     shifted = nm.Gaussian(np.r_[0.4, np.zeros(features - 1)], 1.0)
     narrow = nm.Gaussian(np.zeros(features), (1 - (0.31 / features) ** 0.5) ** 2)
-    found = federated.FederationStudy(
+    found = federation_comparison.FederationComparison(
         {f"c{i}": rng.normal(size=(rows, features)) for i in range(clients)},
         {"near": shifted.sample(generated, rng), "narrow": narrow.sample(generated, rng)},
         "fid",

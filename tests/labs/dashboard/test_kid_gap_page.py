@@ -5,7 +5,7 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.evaluation.heterogeneity import client_kernel_means
-from nbmetrics.labs.dashboard.board import packed_gap
+from nbmetrics.labs.dashboard.metric_view import encode_kid_gap
 from tests.labs.dashboard.page import said
 from tests.node import needs_node
 
@@ -23,7 +23,7 @@ DISTRIBUTIONS = {"a": nm.Gaussian([0.0, 0.0]), "b": nm.Gaussian([2.0, 1.0], 2.0)
 def test_the_page_has_the_gap_of_evaluate(clients, estimator):
     made = {"g": RNG.normal(1, 1, (30, 3 if clients is ROWS else 2))}
     scores = nm.evaluate(clients, made, nm.metrics.KID(estimator=estimator))
-    packed = packed_gap(client_kernel_means(scores.result("kid")))
+    packed = encode_kid_gap(client_kernel_means(scores.result("kid")))
     weights = [list(w) for w in RNG.dirichlet(np.ones(len(clients)), 4)] + [[1.0] + [0.0] * (len(clients) - 1)]
     wanted = [float(scores.with_weights(w).table["gap"][0]) for w in weights]
     line = "say(given.weights.map((shares) => kidGap(given.packed, shares)));"

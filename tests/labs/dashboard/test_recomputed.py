@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs.dashboard.certificate import certificate
-from nbmetrics.labs.dashboard.ranges import leads
-from nbmetrics.labs.dashboard.regions import regions, regret
+from nbmetrics.labs.dashboard.certificate import least_reweighting
+from nbmetrics.labs.dashboard.place_ranges import place_ranges
+from nbmetrics.labs.dashboard.winner_regions import regions, regret
 from tests.labs.dashboard import oracle
 from tests.labs.dashboard.digits import ALL, SETTINGS, THREE, World, mixed_by
 from tests.labs.dashboard.page import VIEW, said
@@ -127,28 +127,28 @@ def by_python(world, name, metric, shown):
     counted, sides = world.decided(name, metric, shown)
     at = np.flatnonzero(counted > 0)
     centres = world.published("centres", metric)[which]
-    found = certificate(centres[:, at], counted[at])
+    found = least_reweighting(centres[:, at], counted[at])
     return {
-        "ranges": [vars(leads(*side[1:])) for side in sides],
-        "certificate": found and {**vars(found), "taken": [(at[i], share) for i, share in found.taken]},
+        "ranges": [vars(place_ranges(*side[1:])) for side in sides],
+        "certificate": found and {**vars(found), "sources": [(at[i], share) for i, share in found.sources]},
         "regions": regions(np.where(counted > 0, centres, 0), np.array(world.groups(name)), world.seen[name].shares),
         "regret": regret(centres),
     }
 
 
 NUMBERS = f"""
-import {{ certificate }} from "{(VIEW / "certificate.js").as_uri()}";
-import {{ decidedOf }} from "{(VIEW / "decided.js").as_uri()}";
-import {{ regions, regret }} from "{(VIEW / "regions.js").as_uri()}";
+import {{ leastReweighting }} from "{(VIEW / "certificate.js").as_uri()}";
+import {{ decidedOf }} from "{(VIEW / "decision_inputs.js").as_uri()}";
+import {{ regions, regret }} from "{(VIEW / "winner_regions.js").as_uri()}";
 const [{{ board, draws }}, cases] = given;
 say(cases.map(([scene, result]) => {{
   const {{ metrics, shares }} = numbersOf(scene, {{ get: (name) => ({{ board, draws, result }})[name] }});
   const shown = metrics[scene.metric];
   const {{ counted, centres, weights, lined }} = decidedOf(shown, shares, board.few[scene.metric]);
-  const found = certificate(centres, weights);
+  const found = leastReweighting(centres, weights);
   return {{
     ranges: [shown.byAvg.ranges, shown.byAll?.ranges].filter(Boolean),
-    certificate: found && {{ ...found, taken: found.taken.map(([i, share]) => [counted[i], share]) }},
+    certificate: found && {{ ...found, sources: found.sources.map(([i, share]) => [counted[i], share]) }},
     regions: regions(lined, scene.groups, shares),
     regret: regret(shown.centres).map((own) => Array.from(own)),
     verdict: shown.verdict,
@@ -171,7 +171,7 @@ def paged(world):
         [{**world.seen[name].scene, "metric": metric, "generators": list(shown)}, world.seen[name].result]
         for name, metric, shown in CASES
     ]
-    found = said("numbers.js", "numbersOf", NUMBERS, [{"board": world.board, "draws": world.draws}, cases])
+    found = said("metric_view.js", "numbersOf", NUMBERS, [{"board": world.board, "draws": world.draws}, cases])
     return dict(zip(CASES, found, strict=True))
 
 
@@ -224,9 +224,9 @@ def test_the_certificate_is_the_optimum_of_the_linear_programme(world, decisions
         assert (least["winner"], least["rival"]) == (winner, rival)
         assert least["moved"] == pytest.approx(moved, abs=1e-9)
         after = counted.copy()
-        for i, share in least["taken"]:
+        for i, share in least["sources"]:
             after[i] -= share
-        assert sum(share for _, share in least["taken"]) == pytest.approx(least["moved"])
+        assert sum(share for _, share in least["sources"]) == pytest.approx(least["moved"])
         assert after.min() > -1e-12
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.labs.dashboard.changes import Change
-from nbmetrics.labs.dashboard.studies import KEPT, Studies
+from nbmetrics.labs.dashboard.comparison import MAX_COMPARISONS_KEPT, ComparisonCache
 from tests.labs.inside import answer, scene_of, send, study_of
 from tests.labs.toolkit.test_share import packed_bytes
 
@@ -193,11 +193,11 @@ def test_a_page_asks_for_it_and_undoes_it_by_itself(lab):
 
 
 def test_a_few_studies_are_kept_and_the_others_made_again(lab):
-    studies = Studies(study_of(lab))
+    studies = ComparisonCache(study_of(lab))
     drops = [(Change("drop", (name,)),) for name in SIZES]
     more = [(Change("split", (name,)),) for name in SIZES]
     first = studies.of(drops[0])
-    for changes in (*drops[1:], *more[: KEPT - 3]):
+    for changes in (*drops[1:], *more[: MAX_COMPARISONS_KEPT - 3]):
         studies.of(changes)
     assert studies.of(drops[0]) is first
     for changes in (*drops[1:], *more):
@@ -223,7 +223,7 @@ def test_a_function_is_not_called_again_for_other_clients():
 
 
 def test_studies_that_take_much_memory_are_fewer(lab, monkeypatch):
-    studies, changes = Studies(study_of(lab)), [(Change("drop", (name,)),) for name in SIZES]
+    studies, changes = ComparisonCache(study_of(lab)), [(Change("drop", (name,)),) for name in SIZES]
     monkeypatch.setattr(type(study_of(lab)), "bytes", 0.6e9)
     kept = [studies.of(one) for one in changes[:2]]
     assert studies.of(changes[1]) is kept[1] and studies.of(changes[0]) is not kept[0]

@@ -6,12 +6,12 @@ import re
 import numpy as np
 import pytest
 
-from nbmetrics.labs.dashboard.verdict import About, aggregate, p_text, verdict
+from nbmetrics.labs.dashboard.verdict import VerdictContext, aggregate, p_text, verdict
 from tests.labs.dashboard.page import said
 from tests.node import needs_node
 
 NAMES = ["Narrow", "Wide", "Shifted", "Small", "Copycat", "Noisy", "Blurry", "Dim"]
-FULL = {"label": "FID", "clients": 10, "known": 10, "enough": 10}
+FULL = {"label": "FID", "clients": 10, "scored": 10, "enough": 10}
 # Independent noise of ±1 about 0 in all combinations: se of a difference is √2, whatever is drawn.
 SIGNS = np.array(np.meshgrid(*[[-1.0, 1.0]] * 4)).reshape(4, -1).T
 
@@ -28,7 +28,7 @@ def read(avg, pooled=None, *, plain=None, plain_pooled=None, sd=0.05, **about):
             centres = np.array(centres, dtype=float)
             shown = centres if shown is None else np.array(shown, dtype=float)
             sides.append(aggregate(shown, centres, noise(len(names), sd)))
-    return verdict(names, sides[0], sides[1] if len(sides) > 1 else None, About(**{**FULL, **about}))
+    return verdict(names, sides[0], sides[1] if len(sides) > 1 else None, VerdictContext(**{**FULL, **about}))
 
 
 CASES = {
@@ -188,7 +188,7 @@ CASES = {
         ],
     ),
     "so far": (
-        dict(avg=[1, 1.02, 1.01], label="KID", same=True, known=34, clients=100, enough=None),
+        dict(avg=[1, 1.02, 1.01], label="KID", same=True, scored=34, clients=100, enough=None),
         "tie",
         [
             "So far, 34 of 100 clients: on KID, all 3 generators are tied: Narrow, Shifted and Wide; "
@@ -283,7 +283,7 @@ def sides_of(plain, centres, draws):
 def test_state_and_leaders_are_those_of_the_tables():
     seen = {}
     for plain, centres, draws, p in worlds(np.random.default_rng(0), 300):
-        told = verdict(NAMES[: plain.shape[1]], *sides_of(plain, centres, draws), About("FID", p=p))
+        told = verdict(NAMES[: plain.shape[1]], *sides_of(plain, centres, draws), VerdictContext("FID", p=p))
         tables = [one if one is None else one.tolist() for one in (plain, centres, draws)]
         state, *lead = from_tables(*tables, p)
         assert (told.state, *map(set, (told.avg, told.all))) == (state, *[{NAMES[g] for g in one} for one in lead])
@@ -305,7 +305,7 @@ def test_page_and_python_say_the_same():
     tried = []
     for _, given in cases:
         size = len(given["avg"])
-        about = {key: value for key, value in given.items() if key in About.__dataclass_fields__}
+        about = {key: value for key, value in given.items() if key in VerdictContext.__dataclass_fields__}
         sides = [
             (given["plain"] or given["avg"], given["avg"]),
             (given["plain_pooled"] or given["pooled"], given["pooled"]),
@@ -314,7 +314,7 @@ def test_page_and_python_say_the_same():
     told = [one for one, _ in cases]
     for plain, centres, draws, p in worlds(np.random.default_rng(1), 150):
         names, about = NAMES[: plain.shape[1]], {"label": "FID", "p": p, "corrected": True}
-        told.append(verdict(names, *sides_of(plain, centres, draws), About(**about)))
+        told.append(verdict(names, *sides_of(plain, centres, draws), VerdictContext(**about)))
         tried.append([names, *[[plain[k], centres[k], None if draws is None else draws[k]] for k in (0, 1)], about])
     found = said(
         "verdict.js",

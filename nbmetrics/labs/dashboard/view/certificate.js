@@ -4,12 +4,12 @@
  * Who wins along one client's weight, and the least change of the weights that dethrones the winner by avg. No DOM.
  */
 import { isTie, lowest, orderOf } from "../../toolkit/view/ties.js";
-import { average } from "./ranges.js";
+import { average } from "./place_ranges.js";
 import { listed, percent } from "./verdict.js";
 
 /**
- * @typedef {{winner: number, rival: number, moved: number, taken: [number, number][], given: [number, number][]}} Certificate
- *   as in Python: which generators, the share of the weight that moves, and (client, share) pairs
+ * @typedef {{winner: number, rival: number, moved: number, sources: [number, number][], target: number | null}} Reweighting
+ *   as in Python: which generators, the share of the weight that moves, (client, share) pairs that give it, and who gets it
  */
 
 /** The weights with λ_i = value: the others in proportion, or alike where they have none; those held stay. @param {ArrayLike<number>} weights @param {number} i @param {number} value @param {number[]} [held] */
@@ -39,14 +39,14 @@ export function breakpoints(centres, weights, i, held = []) {
     scale,
   );
   /** @type {[number, number, number][]} */
-  const found = [];
+  const stretches = [];
   let at = 0;
   while (at < 1) {
     const [to, after] = nextWinner(start, end, winner, at, rivals, scale);
-    if (!isTie(to, at, 1)) found.push([at * top, to * top, winner]);
+    if (!isTie(to, at, 1)) stretches.push([at * top, to * top, winner]);
     [winner, at] = [after, to];
   }
-  return found;
+  return stretches;
 }
 
 /** Where the winner is overtaken, from `at` on, and by whom: of those that tie there, the one that ends lowest. @param {number[]} start @param {number[]} end @param {number} winner @param {number} at @param {number[]} rivals @param {number} scale */
@@ -81,25 +81,26 @@ function lowestOf(among, scores, scale) {
   ];
 }
 
-/** The least total variation of the weights that dethrones the winner; null where no weighting does. @param {ArrayLike<number>[]} centres @param {ArrayLike<number>} weights @returns {Certificate | null} */
-export function certificate(centres, weights) {
+/** The least total variation of the weights that dethrones the winner; null where no weighting does. @param {ArrayLike<number>[]} centres @param {ArrayLike<number>} weights @returns {Reweighting | null} */
+export function leastReweighting(centres, weights) {
   const scores = average(centres, weights);
   const placed = scores.map((_, g) => g).filter((g) => !Number.isNaN(scores[g]));
   if (!placed.length) return null;
   const scale = scaleOf(centres);
   const winner = lowestOf(placed, scores, scale);
-  /** @type {Certificate | null} */
+  /** @type {Reweighting | null} */
   let least = null;
   let most = Infinity;
   for (const g of placed) {
-    const found = g === winner ? null : overtaking(centres, weights, winner, g, most, scale);
-    if (found && (!least || (found.moved < most && !isTie(found.moved, most, 1)))) [least, most] = [found, found.moved];
+    const change = g === winner ? null : leastReweightingTo(centres, weights, winner, g, most, scale);
+    if (change && (!least || (change.moved < most && !isTie(change.moved, most, 1))))
+      [least, most] = [change, change.moved];
   }
   return least;
 }
 
-/** Null, too, where it surely takes as much as `most`, which spares a drag the order of the clients. @param {ArrayLike<number>[]} centres @param {ArrayLike<number>} weights @param {number} winner @param {number} rival @param {number} most @param {number} scale @returns {Certificate | null} */
-function overtaking(centres, weights, winner, rival, most, scale) {
+/** Null, too, where it surely takes as much as `most`, which spares a drag the order of the clients. @param {ArrayLike<number>[]} centres @param {ArrayLike<number>} weights @param {number} winner @param {number} rival @param {number} most @param {number} scale @returns {Reweighting | null} */
+function leastReweightingTo(centres, weights, winner, rival, most, scale) {
   const behind = Array.from(weights, (_, i) => centres[rival][i] - centres[winner][i]);
   const to = lowest(behind, Array(behind.length).fill(scale));
   if (!behind.every(Number.isFinite) || (behind[to] > 0 && !isTie(behind[to], 0, scale))) return null;
@@ -107,7 +108,7 @@ function overtaking(centres, weights, winner, rival, most, scale) {
   const steepest = behind.reduce((best, value) => Math.max(best, value), -Infinity) - behind[to];
   if (missing > 0 && missing / steepest >= most) return null;
   /** @type {[number, number][]} */
-  const taken = [];
+  const sources = [];
   for (const i of orderOf(
     behind.map((value) => -value),
     scale,
@@ -116,22 +117,22 @@ function overtaking(centres, weights, winner, rival, most, scale) {
     if (missing <= 0 || isTie(missing, 0, scale) || isTie(gain, 0, scale)) break;
     const share = Math.min(weights[i], missing / gain);
     missing -= share * gain;
-    if (share > 0) taken.push([i, share]);
+    if (share > 0) sources.push([i, share]);
   }
-  const moved = taken.reduce((sum, [, share]) => sum + share, 0);
-  taken.sort((a, b) => b[1] - a[1]);
-  return { winner, rival, moved, taken, given: taken.length ? [[to, moved]] : [] };
+  const moved = sources.reduce((sum, [, share]) => sum + share, 0);
+  sources.sort((a, b) => b[1] - a[1]);
+  return { winner, rival, moved, sources, target: sources.length ? to : null };
 }
 
-/** What it takes to dethrone the winner. @param {Certificate | null} found @param {string[]} generators @param {string[]} clients */
-export function certificateSentence(found, generators, clients) {
-  if (!found) return "No weighting of the clients puts another generator first.";
-  const [winner, rival] = [generators[found.winner], generators[found.rival]];
-  if (!found.taken.length) return `${rival} is level with ${winner} as it is.`;
-  const sources = listed(
+/** What it takes to dethrone the winner. @param {Reweighting | null} change @param {string[]} generators @param {string[]} clients */
+export function certificateSentence(change, generators, clients) {
+  if (!change) return "No weighting of the clients puts another generator first.";
+  const [winner, rival] = [generators[change.winner], generators[change.rival]];
+  if (change.target === null) return `${rival} is level with ${winner} as it is.`;
+  const from = listed(
     clients,
-    found.taken.map(([i]) => i),
+    change.sources.map(([i]) => i),
   );
-  const way = `from ${sources} to ${clients[found.given[0][0]]}`;
-  return `Move ${percent(found.moved)} of the weight ${way}, and ${rival} overtakes ${winner}.`;
+  const way = `from ${from} to ${clients[change.target]}`;
+  return `Move ${percent(change.moved)} of the weight ${way}, and ${rival} overtakes ${winner}.`;
 }

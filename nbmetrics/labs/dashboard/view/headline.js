@@ -7,7 +7,7 @@
  */
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, keepRoom, setAttributes, setText } from "../../toolkit/view/dom.js";
-import { briefly } from "./places.js";
+import { briefly } from "./place_ranges.js";
 
 const MEANINGS = [
   ["avg", "the mean of the clients’ own scores, each by its weight"],

@@ -11,22 +11,22 @@ import { codeOf, declare, openingOf } from "../../toolkit/view/schema.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
 import { SaveView } from "../../toolkit/view/view_export.js";
 import declaration from "../scene.json" with { type: "json" };
-import { BoardStore } from "./boardstore.js";
-import { Candidates } from "./candidates.js";
 import { Costs } from "./costs.js";
-import { Decisions } from "./decisioncards.js";
+import { BoardStore } from "./dashboard_store.js";
+import { Decisions } from "./decision_cards.js";
+import { Candidates } from "./generator_menu.js";
 import { Headline } from "./headline.js";
-import { HeatMap } from "./heat.js";
+import { HeatMap } from "./heat_map.js";
 import { Leaderboard } from "./leaderboard.js";
-import { numbersOf } from "./numbers.js";
+import { numbersOf } from "./metric_view.js";
 import { Progress } from "./progress.js";
 import { refusal } from "./refusal.js";
 import { Regroup, sameClients } from "./regroup.js";
-import { viewPictures } from "./viewpictures.js";
+import { viewPictures } from "./view_pictures.js";
 import { Weights } from "./weights.js";
 
 // Milliseconds in which nothing moved.
-const PAUSE = 120;
+const PAUSE_MS = 120;
 
 const declared = declare(declaration);
 
@@ -56,7 +56,7 @@ function dashboardView(store, signal) {
     },
     picture: () => shown.leaderboard.picture(),
     chooser: (share) => new SaveView(share, () => viewPictures(store, shown.leaderboard, shown.heat)),
-    compared: (result) => (store.isAtHand ? compared(result, store) : ""),
+    compared: (result) => (store.isAtHand ? maxDifference(result, store) : ""),
   });
   const candidates = new Candidates(store, signal, toolbar);
   const progress = new Progress(store, signal);
@@ -145,7 +145,7 @@ class Views {
     if (!isDragged) return paintAll();
     this.turn += 1;
     paintAll(this.turn);
-    this.rest = setTimeout(() => paintAll(), PAUSE);
+    this.rest = setTimeout(() => paintAll(), PAUSE_MS);
   }
 }
 
@@ -160,7 +160,7 @@ class BoardToolbar extends Toolbar {
 }
 
 /** @param {any} result @param {Store} store */
-function compared({ avg = {} }, store) {
+function maxDifference({ avg = {} }, store) {
   const { metrics } = /** @type {Numbers} */ (/** @type {any} */ (store.numbers));
   const { generators } = /** @type {any} */ (store.scene);
   const pairs = Object.entries(avg).flatMap(([name, scores]) =>

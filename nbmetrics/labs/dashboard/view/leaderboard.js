@@ -7,13 +7,13 @@
  */
 import { NumberTable } from "../../toolkit/view/chart.js";
 import { el, scroller, setAttributes, setText, watchSize } from "../../toolkit/view/dom.js";
-import { boardPicture } from "./boardpicture.js";
-import { BoardRow } from "./boardrow.js";
-import { scoreOf } from "./numbers.js";
-import { choose, sorted } from "./places.js";
+import { boardPicture } from "./leaderboard_picture.js";
+import { BoardRow } from "./leaderboard_row.js";
+import { legendOf, partsOf, plainTable, rowsOf, savedTable } from "./leaderboard_rows.js";
+import { scoreOf } from "./metric_view.js";
+import { choose, sortByLoss } from "./place_ranges.js";
 import { Ribbon } from "./ribbon.js";
-import { legendOf, partsOf, plainTable, rowsOf, savedTable } from "./rows.js";
-import { ClientStrip, paintStrip } from "./strips.js";
+import { ClientStrip, paintStrip } from "./thumbnails.js";
 import { Scale, spansOf } from "./whiskers.js";
 
 /** Heads of the columns, by what stands in them. */
@@ -28,8 +28,8 @@ const HEADS = {
 const COLUMNS = /** @type {(keyof typeof HEADS)[]} */ (Object.keys(HEADS));
 const SORTS = /** @type {const} */ (["avg", "all", "worst"]);
 // Pixels of the leaderboard where it is narrow, and those that a name may take, of letters of such a size.
-const NARROW = 700;
-const NAME = { wide: 116, narrow: 76 };
+const NARROW_PX = 700;
+const NAME_PX = { wide: 116, narrow: 76 };
 const FAR = {
   saved: "Not known for these weights: needs a notebook",
   live: "Not known for these weights yet: Python is computing",
@@ -73,7 +73,7 @@ export class Leaderboard {
       this.numbers.root,
     ]);
     watchSize(this.root, signal, ({ width }) => {
-      if (!width || width < NARROW === this.width < NARROW) return;
+      if (!width || width < NARROW_PX === this.width < NARROW_PX) return;
       this.width = width;
       store.changed();
     });
@@ -97,7 +97,7 @@ export class Leaderboard {
     setAttributes(this.table, { "data-rev": scene.rev });
     this.paintHead(scene, shown);
     const rows = rowsOf(scene, numbers, shown);
-    const drawn = partsOf(shown).map((part) => this.fitted(part, shown));
+    const drawn = partsOf(shown).map((part) => this.scaleSpans(part, shown));
     this.shown = { scene, shown, drawn };
     const { strips } = this;
     this.clients.paint(strips);
@@ -107,7 +107,7 @@ export class Leaderboard {
     while (this.rows.length < rows.length) this.rows.push(this.makeRow());
     const look = {
       drawn,
-      room: this.width < NARROW ? NAME.narrow : NAME.wide,
+      room: this.width < NARROW_PX ? NAME_PX.narrow : NAME_PX.wide,
       far: FAR[this.store.saved ? "saved" : "live"],
     };
     this.rows.forEach((row, at) => {
@@ -152,9 +152,9 @@ export class Leaderboard {
     });
   }
 
-  /** What is drawn of a column: the dots of all generators on its scale. @param {import("./rows.js").Part} part @param {Shown} shown @returns {Drawn} */
-  fitted({ name, centres, errors, ranges }, { facts }) {
-    const [leader] = sorted(centres);
+  /** What is drawn of a column: the dots of all generators on its scale. @param {import("./leaderboard_rows.js").Part} part @param {Shown} shown @returns {Drawn} */
+  scaleSpans({ name, centres, errors, ranges }, { facts }) {
+    const [leader] = sortByLoss(centres);
     const scale = this.scales[name];
     const spans = spansOf(
       centres.map((loss) => scoreOf(facts, loss)),
@@ -165,7 +165,7 @@ export class Leaderboard {
     return { name, column: 1 + COLUMNS.indexOf(name), scale, spans, leader };
   }
 
-  /** @returns {import("./strips.js").Strips} */
+  /** @returns {import("./thumbnails.js").Strips} */
   get strips() {
     const clients = this.store.model.get("clients_strip") ?? {};
     return { ...this.store.model.get("strips"), ...(clients.picture ? { clients } : {}) };

@@ -1,11 +1,11 @@
 /**
  * What the colours and the marks of the heat map say: only those that are in it.
  *
- * @import { Cells } from "./cells.js"
+ * @import { Cells } from "./cell_values.js"
  * @import { Scene } from "./types.js"
  */
 import { el, setText } from "../../toolkit/view/dom.js";
-import { brief } from "./cells.js";
+import { brief } from "./cell_values.js";
 
 const MARKS = {
   ring: "the client’s best",
@@ -37,7 +37,7 @@ export class Legend {
 
   /** @param {Cells} cells @param {Scene} scene @param {boolean} hasGroups */
   paint(cells, { colour, generators }, hasGroups) {
-    const { facts, scales, values, regret, losses, known, chance, blind } = cells;
+    const { facts, scales, values, regret, losses, isScored, chance, blind } = cells;
     const { from, to } = scales[colour];
     const sign = colour === "raw" && facts.higher ? -1 : 1;
     setText(this.low, brief(sign * from));
@@ -52,8 +52,8 @@ export class Legend {
       thin: some((g, i) => chance?.[g][i] && !blind[i]),
       crossed: blind.some(Boolean),
       span: hasGroups,
-      nan: some((g, i) => known[g][i] && Number.isNaN(values[g][i])),
-      unknown: some((g, i) => !known[g][i]),
+      nan: some((g, i) => isScored[g][i] && Number.isNaN(values[g][i])),
+      unknown: some((g, i) => !isScored[g][i]),
     });
     for (const { name, node } of this.marks) node.hidden = !has[name];
   }

@@ -10,13 +10,13 @@
  */
 
 import { once, readRow } from "../../toolkit/view/json_numbers.js";
-import { averageNoise } from "./ranges.js";
+import { averageNoise } from "./place_ranges.js";
 
 // Of the clients: where more than these leave the proportions, all is added up anew.
-const FEW = 0.1;
+const MAX_CHANGED_SHARE = 0.1;
 // Of a weight: what is closer is rounding. It must not grow by more than this.
-const ROUNDING = 1e-14;
-const LARGEST = 100;
+const WEIGHT_ROUNDING = 1e-14;
+const MAX_GROWTH = 100;
 
 /** @param {PackedDraws} packed @returns {Drawn} */
 function drawsOf(packed) {
@@ -34,7 +34,7 @@ export function noiseUnder(packed, weights) {
   const drawn = drawsOf(packed);
   const anchor = anchors.get(packed);
   const change = anchor && !Number.isNaN(anchor.noise[0]) ? changeBetween(anchor.weights, weights) : null;
-  if (anchor && change) return moved(anchor.noise, drawn, change);
+  if (anchor && change) return moveNoise(anchor.noise, drawn, change);
   const noise = averageNoise(drawn.draws, drawn.scale, weights);
   anchors.set(packed, { weights, noise });
   return noise;
@@ -47,15 +47,15 @@ export function noiseOfOne(packed) {
 }
 
 /** @param {Float64Array} noise @param {Drawn} drawn @param {Change} change */
-function moved(noise, { draws, scale }, { share, clients, by }) {
+function moveNoise(noise, { draws, scale }, { share, clients, by }) {
   const k = scale.length;
-  const found = new Float64Array(noise.length);
-  for (let b = 0; b < found.length; b++) found[b] = share * noise[b];
+  const sums = new Float64Array(noise.length);
+  for (let b = 0; b < sums.length; b++) sums[b] = share * noise[b];
   clients.forEach((i, n) => {
     const unit = by[n] * scale[i];
-    for (let b = 0, at = i; b < found.length; b++, at += k) found[b] += unit * draws[at];
+    for (let b = 0, at = i; b < sums.length; b++, at += k) sums[b] += unit * draws[at];
   });
-  return found;
+  return sums;
 }
 
 /** The last one: all generators ask for the same. @type {{from: ArrayLike<number>, to: ArrayLike<number>, change: Change | null}} */
@@ -72,7 +72,9 @@ export function changeOf(from, to) {
   const everyone = Array.from(to, (_, i) => i);
   const ratios = Float64Array.from(everyone.filter((i) => from[i] > 0).map((i) => to[i] / from[i])).sort();
   const share = ratios[ratios.length >> 1] ?? Infinity;
-  if (share > LARGEST) return null;
-  const clients = everyone.filter((i) => Math.abs(to[i] - share * from[i]) > ROUNDING * to[i]);
-  return clients.length > FEW * to.length ? null : { share, clients, by: clients.map((i) => to[i] - share * from[i]) };
+  if (share > MAX_GROWTH) return null;
+  const clients = everyone.filter((i) => Math.abs(to[i] - share * from[i]) > WEIGHT_ROUNDING * to[i]);
+  return clients.length > MAX_CHANGED_SHARE * to.length
+    ? null
+    : { share, clients, by: clients.map((i) => to[i] - share * from[i]) };
 }

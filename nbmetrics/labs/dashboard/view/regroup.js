@@ -9,9 +9,9 @@ import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
 
 // Of a name as Python takes it, in letters.
-const LONGEST = 300;
+const MAX_NAME_LETTERS = 300;
 // Names that stand in the name of the merged client.
-const NAMED = 3;
+const MAX_NAMES_JOINED = 3;
 
 /** Whether two scenes, or a scene and what Python said, are of the same clients. @param {any} a @param {any} b */
 export function sameClients(a, b) {
@@ -20,10 +20,10 @@ export function sameClients(a, b) {
 
 /** What merged clients are called unless somebody says. @param {string[]} names */
 export function mergedName(names) {
-  const rest = names.length - NAMED;
-  const said = rest > 1 ? [...names.slice(0, NAMED), `${rest} more`] : names;
+  const rest = names.length - MAX_NAMES_JOINED;
+  const said = rest > 1 ? [...names.slice(0, MAX_NAMES_JOINED), `${rest} more`] : names;
   const whole = said.join(" + ");
-  return [...whole].length <= LONGEST ? whole : `${names.length} clients`;
+  return [...whole].length <= MAX_NAME_LETTERS ? whole : `${names.length} clients`;
 }
 
 /** Why each can not be done to the chosen clients, "" where it can. @param {ClientFacts[]} chosen @param {ClientFacts[]} clients */
@@ -52,7 +52,7 @@ export class Regroup {
     this.list = el("div", { class: "nbm-regroup-list", role: "group", "aria-label": "Clients to regroup" });
     this.words = el("p", { class: "nbm-note", role: "status" });
     this.name = el("input", { type: "text", class: "nbm-input", "aria-label": "Name of the merged client" });
-    setAttributes(this.name, { maxlength: LONGEST, "data-lock": "items" });
+    setAttributes(this.name, { maxlength: MAX_NAME_LETTERS, "data-lock": "items" });
     this.class = el("select", { "aria-label": "Class to move" });
     this.target = el("select", { "aria-label": "Client that gets the class" });
     this.acts = {

@@ -8,17 +8,17 @@
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/name_width.js";
-import { choose, crossings, rangeText, tiers } from "./places.js";
+import { choose, crossings, rangeText, tiers } from "./place_ranges.js";
 
-const ROW = { few: 28, many: 21 };
-const FEW = 8;
-const HEAD = 20;
-const [LINES, MOST_SIDE] = [44, 170];
-const LETTER = 6.6;
-const GUTTERS = 18;
-const LEAST_LEFT = 50;
+const ROW_PX = { few: 28, many: 21 };
+const MAX_GENERATORS_WIDE_ROWS = 8;
+const HEAD_PX = 20;
+const [LINES_PX, MAX_SIDE_PX] = [44, 170];
+const LETTER_PX = 6.6;
+const GUTTERS_PX = 18;
+const MIN_LEFT_PX = 50;
 // Where names have less room than this, those by avg are left away.
-const LEAST_NAME = 66;
+const MIN_NAME_PX = 66;
 
 export class Ribbon {
   /** @param {Store} store @param {AbortSignal} signal */
@@ -48,10 +48,10 @@ export class Ribbon {
     const sides = [byAvg, byAll];
     const groups = sides.map(({ ranges, centres }) => tiers(ranges, centres));
     const orders = groups.map((side) => side.flat());
-    const row = generators.length <= FEW ? ROW.few : ROW.many;
+    const row = generators.length <= MAX_GENERATORS_WIDE_ROWS ? ROW_PX.few : ROW_PX.many;
     const crossed = crossings(orders[0], orders[1], byAvg.ranges, byAll.ranges);
     const words = generators.map((_, g) => sides.map(({ ranges }) => rangeText(ranges.low[g], ranges.high[g])));
-    this.fit(generators.length, row, LETTER * Math.max(...words.flat().map(({ length }) => length)));
+    this.fit(generators.length, row, LETTER_PX * Math.max(...words.flat().map(({ length }) => length)));
     resizeChildren(this.lines, generators.length, (g) => this.makeLine(g)).forEach((line, g) => {
       const rows = orders.map((order) => order.indexOf(g));
       line.classList.toggle("nbm-selected", generators[g] === generator);
@@ -59,7 +59,7 @@ export class Ribbon {
         line,
         generators[g],
         words[g],
-        rows.map((at) => (at < 0 ? NaN : HEAD + (at + 0.5) * row)),
+        rows.map((at) => (at < 0 ? NaN : HEAD_PX + (at + 0.5) * row)),
       );
       setAttributes(line, { "data-generator": generators[g], "data-crossed": crossed[g] });
     });
@@ -70,12 +70,15 @@ export class Ribbon {
 
   /** @param {number} count @param {number} row @param {number} range pixels of the longest range */
   fit(count, row, range) {
-    const half = Math.min(MOST_SIDE, (this.width - LINES) / 2);
-    this.rooms = [half - range - GUTTERS, half - range - GUTTERS];
-    if (this.rooms[0] < LEAST_NAME) this.rooms = [0, this.width - LINES - LEAST_LEFT - range - GUTTERS];
-    const left = Math.max(LEAST_LEFT, this.rooms[0] + range + GUTTERS);
-    this.ends = [left, this.rooms[0] ? this.width - left : left + LINES];
-    setAttributes(this.drawing, { viewBox: `0 0 ${this.width} ${HEAD + count * row}`, height: HEAD + count * row });
+    const half = Math.min(MAX_SIDE_PX, (this.width - LINES_PX) / 2);
+    this.rooms = [half - range - GUTTERS_PX, half - range - GUTTERS_PX];
+    if (this.rooms[0] < MIN_NAME_PX) this.rooms = [0, this.width - LINES_PX - MIN_LEFT_PX - range - GUTTERS_PX];
+    const left = Math.max(MIN_LEFT_PX, this.rooms[0] + range + GUTTERS_PX);
+    this.ends = [left, this.rooms[0] ? this.width - left : left + LINES_PX];
+    setAttributes(this.drawing, {
+      viewBox: `0 0 ${this.width} ${HEAD_PX + count * row}`,
+      height: HEAD_PX + count * row,
+    });
     this.heads.forEach((head, k) =>
       setAttributes(head, { x: this.ends[k] + (k ? 12 : -12), "text-anchor": k ? "start" : "end" }),
     );
@@ -101,15 +104,15 @@ export class Ribbon {
 
   /** @param {number[][][]} groups @param {number} row */
   paintBrackets(groups, row) {
-    const found = groups.flatMap((side, k) => {
+    const marks = groups.flatMap((side, k) => {
       let at = 0;
       return side.map((group) => {
-        const [x, y1] = [this.ends[k] + (k ? 5 : -5), HEAD + (at + 0.2) * row];
+        const [x, y1] = [this.ends[k] + (k ? 5 : -5), HEAD_PX + (at + 0.2) * row];
         at += group.length;
-        return group.length > 1 ? `M${x} ${y1.toFixed(1)}V${(HEAD + (at - 0.2) * row).toFixed(1)}` : "";
+        return group.length > 1 ? `M${x} ${y1.toFixed(1)}V${(HEAD_PX + (at - 0.2) * row).toFixed(1)}` : "";
       });
     });
-    const paths = found.filter(Boolean);
+    const paths = marks.filter(Boolean);
     resizeChildren(this.brackets, paths.length, () => svg("path")).forEach((path, k) =>
       setAttributes(path, { d: paths[k] }),
     );

@@ -7,7 +7,7 @@ export const CORNERS = [
   [130, -4],
 ];
 // Pixels between two spans that are one.
-const SEAM = 0.6;
+const SEAM_PX = 0.6;
 
 /** Pixels of three weights. @param {number[]} parts */
 export function spot(parts) {
@@ -23,7 +23,7 @@ export function partsAt(x, y) {
 }
 
 /** On the triangle, in steps of a thousandth, of sum 1. @param {number[]} parts */
-export function rounded(parts) {
+export function roundParts(parts) {
   const kept = parts.map((part) => Math.max(0, part));
   const total = kept.reduce((sum, part) => sum + part, 0);
   const [first, second] = kept.map((part) => Math.round((1000 * part) / total) / 1000);
@@ -51,20 +51,20 @@ export function middle(polygons) {
 /** @param {number[][][]} polygons @param {number} y @returns {[number, number][]} */
 function spansAt(polygons, y) {
   /** @type {[number, number][]} */
-  const found = [];
+  const spans = [];
   for (const points of polygons) {
     const xs = points.flatMap(([x, at], m) => {
       const [other, beyond] = points[(m + 1) % points.length];
       return at < y === beyond < y ? [] : [x + ((other - x) * (y - at)) / (beyond - at)];
     });
-    if (xs.length) found.push([Math.min(...xs), Math.max(...xs)]);
+    if (xs.length) spans.push([Math.min(...xs), Math.max(...xs)]);
   }
-  found.sort((a, b) => a[0] - b[0]);
+  spans.sort((a, b) => a[0] - b[0]);
   /** @type {[number, number][]} */
   const joined = [];
-  for (const [from, to] of found) {
+  for (const [from, to] of spans) {
     const last = joined[joined.length - 1];
-    if (last && from <= last[1] + SEAM) last[1] = Math.max(last[1], to);
+    if (last && from <= last[1] + SEAM_PX) last[1] = Math.max(last[1], to);
     else joined.push([from, to]);
   }
   return joined;

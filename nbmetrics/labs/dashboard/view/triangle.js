@@ -3,22 +3,22 @@
  * has computed that. A corner is all weight on its group; within a group the clients keep their proportions.
  *
  * @import { Store } from "../../toolkit/view/store.js"
- * @import { Decided } from "./decided.js"
+ * @import { Decided } from "./decision_inputs.js"
  * @import { Numbers, Scene } from "./types.js"
- * @import { Winners } from "./winners.js"
+ * @import { Winners } from "./winner_map.js"
  */
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { nameWidth, shortened } from "../../toolkit/view/name_width.js";
 import { shareText } from "../../toolkit/view/numbers.js";
-import { leastOf } from "./decided.js";
-import { branches, groupsOf, nameOf, thirds, totals, withTotals } from "./grouping.js";
-import { sharesOf } from "./numbers.js";
-import { regions } from "./regions.js";
-import { CORNERS, middle, partsAt, pathOf, rounded, spot } from "./simplex.js";
+import { branches, groupsOf, nameOf, thirds, totals, withTotals } from "./client_groups.js";
+import { leastOf } from "./decision_inputs.js";
+import { sharesOf } from "./metric_view.js";
+import { CORNERS, middle, partsAt, pathOf, roundParts, spot } from "./simplex.js";
 import { listed } from "./verdict.js";
-import { WinnerChoice } from "./winnerchoice.js";
-import { patches, turns, winnerAt } from "./winners.js";
+import { WinnerChoice } from "./winner_choice.js";
+import { patches, turns, winnerAt } from "./winner_map.js";
+import { regions } from "./winner_regions.js";
 
 const BOX = "0 -24 260 244";
 // How far a key moves a group's weight, and with Shift.
@@ -119,9 +119,9 @@ export class Triangle {
     const groups = groupsOf(scene, clients.length);
     const own = JSON.stringify(groups);
     this.ways.forEach((button, n) => {
-      const made = this.groupsBy(n ? "in thirds" : "alike");
-      button.hidden = !made;
-      setAttributes(button, { "aria-pressed": String(JSON.stringify(made) === own) });
+      const groups = this.groupsBy(n ? "in thirds" : "alike");
+      button.hidden = !groups;
+      setAttributes(button, { "aria-pressed": String(JSON.stringify(groups) === own) });
     });
     const held = scene.held.length > 0;
     this.drawing.classList.toggle("nbm-triangle-held", held);
@@ -229,7 +229,7 @@ export class Triangle {
     if (this.drag < 0 || !matrix) return;
     const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix);
     this.isMoved = true;
-    this.store.preview(this.moved(this.from, rounded(partsAt(x, y))));
+    this.store.preview(this.sceneWith(this.from, roundParts(partsAt(x, y))));
   }
 
   /** @param {boolean} [isGivenUp] */
@@ -251,11 +251,11 @@ export class Triangle {
     const by = event.shiftKey ? STRIDE : STEP;
     const scene = /** @type {Scene} */ (/** @type {any} */ (this.store.scene));
     const parts = totals(sharesOf(scene.weights), groupsOf(scene, scene.weights.length));
-    this.store.edit(this.moved(scene, rounded(parts.map((part, n) => part + by * arrow[n]))));
+    this.store.edit(this.sceneWith(scene, roundParts(parts.map((part, n) => part + by * arrow[n]))));
   }
 
   /** @param {Scene} scene @param {number[]} parts @returns {any} */
-  moved(scene, parts) {
+  sceneWith(scene, parts) {
     const groups = groupsOf(scene, scene.weights.length);
     return { ...scene, weights: withTotals(sharesOf(scene.weights), groups, parts) };
   }

@@ -1,5 +1,5 @@
 /**
- * The shapes that the Dashboard's modules share; see scene.py and board.py.
+ * The shapes that the Dashboard's modules share; see scene.py and metric_view.py.
  *
  * @import { Aggregate, Verdict } from "./verdict.js"
  * @typedef {import("../../toolkit/view/json_numbers.js").Written} Written
@@ -17,7 +17,7 @@
  * @typedef {{metric: string, aggregate: string, up: [number, number], down: [number, number], reveals: string}} Cost  least and most bytes of a client
  * @typedef {{scale: Written[], int8: string}} PackedDraws
  * @typedef {{value: number, client: number}} Worst  -1 where a client that counts has no score
- * @typedef {{facts: MetricFacts, values: Float64Array[], centres: Float64Array[], known: boolean[][],
+ * @typedef {{facts: MetricFacts, values: Float64Array[], centres: Float64Array[], isScored: boolean[][],
  *   avg: number[], plainAvg: number[], all: number[], counted: number[], few: number[], worst: (Worst & {plain: Worst})[], avgLosses: number[], allLosses: number[],
  *   worstLosses: number[], size: number[], isNear: boolean, isFar: boolean, isAllKnown: boolean[], byAvg: Aggregate, byAll: Aggregate | null,
  *   errors: {avg: number[] | null, all: number[] | null}, verdict: Verdict}} Shown  of one metric under the weights on

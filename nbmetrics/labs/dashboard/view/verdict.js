@@ -3,29 +3,29 @@
  *
  * The verdict on one metric, in words, in every frame of a drag. No DOM. What the rules are for stands in Python.
  *
- * @import { Noise, Ranges } from "./ranges.js"
+ * @import { Noise, Ranges } from "./place_ranges.js"
  */
 import { lowest, orderOf, sameScores } from "../../toolkit/view/ties.js";
-import { deviation, firstOf, inErrors, leaders, leads, upperTail } from "./ranges.js";
+import { deviation, firstOf, inErrors, leaders, leads, upperTail } from "./place_ranges.js";
 
 /**
  * @typedef {{plain: ArrayLike<number>, centres: ArrayLike<number>, noise: Noise | null, ranges: Ranges}} Aggregate
  *   the generators by avg, or by all, as losses: lower is better
- * @typedef {{label: string, same?: boolean, corrected?: boolean, clients?: number, known?: number, enough?: number | null,
+ * @typedef {{label: string, same?: boolean, corrected?: boolean, clients?: number, scored?: number, enough?: number | null,
  *   p?: number | null, why?: string, few?: string[], distance?: boolean}} About  as in Python, with its defaults
- * @typedef {Required<About>} Known
+ * @typedef {Required<About>} Context
  * @typedef {{state: "winner" | "tie" | "size" | "unknown", avg: string[], all: string[], sentences: string[]}} Verdict
  */
 
-const SIGNIFICANT = 0.05;
-const [MOST_NAMED, NAMED_OF_MORE] = [5, 3];
-const REACH = 1.96;
+const SIGNIFICANCE_LEVEL = 0.05;
+const [MAX_NAMES_LISTED, NAMES_LISTED_OF_MORE] = [5, 3];
+const INTERVAL_ERRORS = 1.96;
 const BY = ["avg", "all"];
 const DEFAULTS = {
   same: false,
   corrected: false,
   clients: 0,
-  known: 0,
+  scored: 0,
   enough: null,
   p: null,
   few: [],
@@ -37,9 +37,9 @@ export function aggregate(plain, centres, noise) {
   return { plain, centres, noise, ranges: leads(centres, noise) };
 }
 
-/** What can be said of who is best; `pooled` is null where there is one list of leaders. @param {string[]} names @param {Aggregate} avg @param {Aggregate | null} pooled @param {About} given @returns {Verdict} */
-export function verdict(names, avg, pooled, given) {
-  const about = { ...DEFAULTS, why: "no intervals were computed", ...given };
+/** What can be said of who is best; `pooled` is null where there is one list of leaders. @param {string[]} names @param {Aggregate} avg @param {Aggregate | null} pooled @param {About} context @returns {Verdict} */
+export function verdict(names, avg, pooled, context) {
+  const about = { ...DEFAULTS, why: "no intervals were computed", ...context };
   const sides = pooled ? [avg, pooled] : [avg];
   const placed = names.map((_, g) => g).filter((g) => sides.every(({ centres }) => !Number.isNaN(centres[g])));
   const under = below(names, sides, about);
@@ -49,7 +49,7 @@ export function verdict(names, avg, pooled, given) {
       names.length,
       about.label,
     );
-    return told(
+    return verdictOf(
       "unknown",
       names,
       sides.map(() => placed),
@@ -59,49 +59,49 @@ export function verdict(names, avg, pooled, given) {
   }
   const sure = placed.filter((g) => !sides.some((side) => isUnsure(side, g)));
   if (sure.length < 2 || !sides.every(isKnown)) {
-    const found = sides.map(({ plain }) => firstOf(plain));
-    const body = `on ${about.label}, ${firsts(names, found)}; this may be chance: ${about.why}.`;
-    return told("unknown", names, found, [body, ...missing(names, placed), ...under], about);
+    const winners = sides.map(({ plain }) => firstOf(plain));
+    const body = `on ${about.label}, ${firsts(names, winners)}; this may be chance: ${about.why}.`;
+    return verdictOf("unknown", names, winners, [body, ...withoutScore(names, placed), ...under], about);
   }
-  const found = sides.map(({ ranges, centres }) => leaders(ranges, centres).filter((g) => sure.includes(g)));
-  const { state, body } = judged(names, sides, found, about, sure.length);
-  const more = [...pValues(names, sides, sure), ...turned(names, sides, found, about, state)];
+  const winners = sides.map(({ ranges, centres }) => leaders(ranges, centres).filter((g) => sure.includes(g)));
+  const { state, body } = stateAndHeadline(names, sides, winners, about, sure.length);
+  const more = [...pValues(names, sides, sure), ...winnersWithoutCorrection(names, sides, winners, about, state)];
   const unsure = placed.filter((g) => !sure.includes(g));
-  const lost = [...leftOut(names, unsure), ...missing(names, placed)];
-  return told(state, names, found, [body, ...more, ...checks(sides, about), ...lost, ...under], about);
+  const lost = [...leftOut(names, unsure), ...withoutScore(names, placed)];
+  return verdictOf(state, names, winners, [body, ...more, ...checks(sides, about), ...lost, ...under], about);
 }
 
-/** The state and its headline. @param {string[]} names @param {Aggregate[]} sides @param {number[][]} found @param {Known} about @param {number} size @returns {{state: Verdict["state"], body: string}} */
-function judged(names, sides, found, about, size) {
+/** The state and its headline. @param {string[]} names @param {Aggregate[]} sides @param {number[][]} winners @param {Context} about @param {number} size @returns {{state: Verdict["state"], body: string}} */
+function stateAndHeadline(names, sides, winners, about, size) {
   const on = `on ${about.label}, `;
-  const [last, tops] = [found.length - 1, sides.map(({ plain }) => firstOf(plain))];
-  if (!isShared(found[0], found[last]) && (isExact(sides) || doDiffer(about.p))) {
+  const [last, tops] = [winners.length - 1, sides.map(({ plain }) => firstOf(plain))];
+  if (!isShared(winners[0], winners[last]) && (isExact(sides) || doDiffer(about.p))) {
     const more = "This is more than chance and more than sample size";
-    return { state: "winner", body: `${on}avg and all disagree: ${each(names, found)}. ${more}.` };
+    return { state: "winner", body: `${on}avg and all disagree: ${each(names, winners)}. ${more}.` };
   }
   if (!isShared(tops[0], tops[last])) {
     const fix = about.corrected ? "Corrected for few rows" : "With chance allowed for";
-    const body = `${on}${firsts(names, tops)}, ${explained(about.p)}. ${fix}, ${resolved(names, found)}.`;
+    const body = `${on}${firsts(names, tops)}, ${sampleSizeClause(about.p)}. ${fix}, ${correctedLeaders(names, winners)}.`;
     return { state: "size", body };
   }
   const by = last > 0 ? ", by avg and by all" : "";
   const always = about.same ? "; avg and all agree, always" : "";
-  if (!isSame(found[0], found[last])) {
-    const doubt = isShared(found[0], found[last]) ? "" : ", which is not shown to be more than chance";
-    return { state: "tie", body: `${on}there is no single winner: ${each(names, found)}${doubt}.` };
+  if (!isSame(winners[0], winners[last])) {
+    const doubt = isShared(winners[0], winners[last]) ? "" : ", which is not shown to be more than chance";
+    return { state: "tie", body: `${on}there is no single winner: ${each(names, winners)}${doubt}.` };
   }
-  const [who, count] = [listed(names, found[0]), found[0].length];
+  const [who, count] = [listed(names, winners[0]), winners[0].length];
   if (count === 1) return { state: "winner", body: `${on}${who} wins${by}${always}.` };
   if (count === 2) return { state: "tie", body: `${on}${who} are tied${by}${always}.` };
   const tie = count === size ? `all ${size} generators are tied` : `there is a tie of ${count}`;
   return { state: "tie", body: `${on}${tie}${by}: ${who}${always}.` };
 }
 
-/** @param {Verdict["state"]} state @param {string[]} names @param {number[][]} found @param {string[]} sentences @param {Known} about @returns {Verdict} */
-function told(state, names, found, [body, ...rest], { known, clients }) {
+/** @param {Verdict["state"]} state @param {string[]} names @param {number[][]} winners @param {string[]} sentences @param {Context} about @returns {Verdict} */
+function verdictOf(state, names, winners, [body, ...rest], { scored, clients }) {
   const headline =
-    known < clients ? `So far, ${known} of ${clients} clients: ${body}` : body[0].toUpperCase() + body.slice(1);
-  const [avg, all] = [found[0], found[found.length - 1]].map((one) => one.map((g) => names[g]));
+    scored < clients ? `So far, ${scored} of ${clients} clients: ${body}` : body[0].toUpperCase() + body.slice(1);
+  const [avg, all] = [winners[0], winners[winners.length - 1]].map((one) => one.map((g) => names[g]));
   return { state, avg, all, sentences: [headline, ...rest] };
 }
 
@@ -137,44 +137,44 @@ const isSame = (first, second) => first.length === second.length && first.every(
 const isTested = (p) => p !== null && !Number.isNaN(p);
 
 /** @param {number | null} p */
-const doDiffer = (p) => isTested(p) && p <= SIGNIFICANT;
+const doDiffer = (p) => isTested(p) && p <= SIGNIFICANCE_LEVEL;
 
 /** How far sample size accounts for two orders. @param {number | null} p */
-function explained(p) {
+function sampleSizeClause(p) {
   if (!isTested(p)) return "which sample size may explain: it was not tested";
   return doDiffer(p) ? "which is not shown to be more than sample size" : "which sample size alone can explain";
 }
 
 /** All names, or the first of many and how many more. @param {string[]} names @param {number[]} which @param {number} [mostNamed] */
-export function listed(names, which, mostNamed = MOST_NAMED) {
+export function listed(names, which, mostNamed = MAX_NAMES_LISTED) {
   const listed = which.map((g) => names[g]);
   const many = listed.length > mostNamed;
-  const most = many ? listed.slice(0, NAMED_OF_MORE) : listed.slice(0, -1);
-  const last = many ? `${listed.length - NAMED_OF_MORE} more` : listed[listed.length - 1];
+  const most = many ? listed.slice(0, NAMES_LISTED_OF_MORE) : listed.slice(0, -1);
+  const last = many ? `${listed.length - NAMES_LISTED_OF_MORE} more` : listed[listed.length - 1];
   return most.length ? `${most.join(", ")} and ${last}` : last;
 }
 
-/** Who is first by the plain scores, in one clause where avg and all agree. @param {string[]} names @param {number[][]} found */
-function firsts(names, found) {
-  const said = `${listed(names, found[0])} ${found[0].length === 1 ? "is" : "are"} first`;
-  if (found.length === 1) return said;
-  return isSame(found[0], found[1])
+/** Who is first by the plain scores, in one clause where avg and all agree. @param {string[]} names @param {number[][]} winners */
+function firsts(names, winners) {
+  const said = `${listed(names, winners[0])} ${winners[0].length === 1 ? "is" : "are"} first`;
+  if (winners.length === 1) return said;
+  return isSame(winners[0], winners[1])
     ? `${said} by avg and by all`
-    : `${said} by avg and ${listed(names, found[1])} by all`;
+    : `${said} by avg and ${listed(names, winners[1])} by all`;
 }
 
 /** @param {string[]} names @param {number[]} which */
 const wins = (names, which) => `${listed(names, which)} ${which.length === 1 ? "wins" : "are tied"}`;
 
-/** Who leads by avg and who by all. @param {string[]} names @param {number[][]} found */
+/** Who leads by avg and who by all. @param {string[]} names @param {number[][]} winners */
 function each(names, [avg, all]) {
   if (avg.length === 1 && all.length === 1) return `${names[avg[0]]} wins by avg, ${names[all[0]]} by all`;
   return `${wins(names, avg)} by avg; ${wins(names, all)} by all`;
 }
 
-/** @param {string[]} names @param {number[][]} found */
-function resolved(names, found) {
-  return isSame(found[0], found[found.length - 1]) ? wins(names, found[0]) : each(names, found);
+/** @param {string[]} names @param {number[][]} winners */
+function correctedLeaders(names, winners) {
+  return isSame(winners[0], winners[winners.length - 1]) ? wins(names, winners[0]) : each(names, winners);
 }
 
 /** How easily chance puts the leader before its closest rival: once where avg and all name one pair. @param {string[]} names @param {Aggregate[]} sides @param {number[]} placed */
@@ -192,7 +192,7 @@ function pValues(names, sides, placed) {
 
 /** Why a small p-value is no separation. @param {number} p @param {boolean} isTied @param {number} size */
 function takenAlone(p, isTied, size) {
-  if (!isTied || !(p < SIGNIFICANT) || size < 3) return "";
+  if (!isTied || !(p < SIGNIFICANCE_LEVEL) || size < 3) return "";
   return ` (not enough where ${(size * (size - 1)) / 2} pairs are compared at once)`;
 }
 
@@ -213,14 +213,14 @@ function ahead(names, { leader, rival, p }, by, more) {
   return `${names[leader]} is ahead of ${names[rival]}${by}: one-sided ${pText(p)}, unadjusted${more}.`;
 }
 
-/** Where the table shows another generator first than the verdict does. @param {string[]} names @param {Aggregate[]} sides @param {number[][]} found @param {Known} about @param {Verdict["state"]} state */
-function turned(names, sides, found, about, state) {
+/** Where the table shows another generator first than the verdict does. @param {string[]} names @param {Aggregate[]} sides @param {number[][]} winners @param {Context} about @param {Verdict["state"]} state */
+function winnersWithoutCorrection(names, sides, winners, about, state) {
   if (state === "size" || !about.corrected) return [];
   /** @type {Map<string, string[]>} */
   const said = new Map();
   sides.forEach(({ plain }, side) => {
     const top = firstOf(plain);
-    if (isShared(top, found[side])) return;
+    if (isShared(top, winners[side])) return;
     const who = `${listed(names, top)} would be first`;
     said.set(who, [...(said.get(who) ?? []), sides.length > 1 ? `by ${BY[side]}` : ""]);
   });
@@ -229,7 +229,7 @@ function turned(names, sides, found, about, state) {
   );
 }
 
-/** What was looked at, well or ill, so that silence is never good news. @param {Aggregate[]} sides @param {Known} about */
+/** What was looked at, well or ill, so that silence is never good news. @param {Aggregate[]} sides @param {Context} about */
 function checks(sides, { p, enough, clients, few }) {
   const said = [];
   if (sides.length > 1 && !isExact(sides)) {
@@ -240,15 +240,17 @@ function checks(sides, { p, enough, clients, few }) {
   if (enough === null) return said;
   const rows = enough < clients ? "Enough rows at only" : "Checked: enough rows at";
   const whose = sides.length > 1 ? "avg is decided without" : "without";
-  const left = few.length ? `: ${whose} ${listed(few, [...few.keys()], NAMED_OF_MORE)}` : "";
+  const left = few.length ? `: ${whose} ${listed(few, [...few.keys()], NAMES_LISTED_OF_MORE)}` : "";
   return [...said, `${rows} ${enough} of ${clients} clients${left}.`];
 }
 
-/** Who scores better than a perfect generator by more than chance, as one does that has seen the clients' rows. @param {string[]} names @param {Aggregate[]} sides @param {Known} about */
+/** Who scores better than a perfect generator by more than chance, as one does that has seen the clients' rows. @param {string[]} names @param {Aggregate[]} sides @param {Context} about */
 function below(names, sides, { label, distance }) {
   const { centres, noise } = sides[sides.length - 1];
   if (!distance || !noise) return [];
-  const which = names.map((_, g) => g).filter((g) => centres[g] < 0 && centres[g] + REACH * deviation(noise[g]) < 0);
+  const which = names
+    .map((_, g) => g)
+    .filter((g) => centres[g] < 0 && centres[g] + INTERVAL_ERRORS * deviation(noise[g]) < 0);
   if (!which.length) return [];
   const said = `${label}${sides.length > 1 ? " all" : ""} of ${listed(names, which)} is below 0 by more than chance`;
   return [`${said}: ${which.length === 1 ? "it was" : "they were"} perhaps fitted to these very rows.`];
@@ -262,7 +264,7 @@ export function pText(p) {
 }
 
 /** @param {string[]} names @param {number[]} placed */
-function missing(names, placed) {
+function withoutScore(names, placed) {
   const without = names.map((_, g) => g).filter((g) => !placed.includes(g));
   return without.length ? [`No score for ${listed(names, without)}.`] : [];
 }

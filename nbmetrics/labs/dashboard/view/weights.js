@@ -3,22 +3,22 @@
  * stay, the others give and take in proportion. With many clients only the rows in view are painted in a drag.
  *
  * @import { Store } from "../../toolkit/view/store.js"
- * @import { Decided } from "./decided.js"
+ * @import { Decided } from "./decision_inputs.js"
  * @import { Numbers, Scene } from "./types.js"
  */
 import { el, setText, watchSize } from "../../toolkit/view/dom.js";
 import { shareText } from "../../toolkit/view/numbers.js";
 import { withWeight } from "./certificate.js";
-import { decidedOf, saysOf } from "./decided.js";
-import { inWords, sharesOf } from "./numbers.js";
+import { decidedOf, influencesOf } from "./decision_inputs.js";
+import { inWords, sharesOf } from "./metric_view.js";
 import { Triangle } from "./triangle.js";
-import { WeightRow } from "./weightrow.js";
+import { WeightRow } from "./weight_row.js";
 
 // Clients that are shown without scrolling, and pixels of a row.
-const FEW = 12;
-const ROW = 56;
+const MAX_CLIENTS_UNSCROLLED = 12;
+const ROW_PX = 56;
 // Rows out of view that are painted together, after the others.
-const AT_ONCE = 50;
+const ROWS_A_BATCH = 50;
 // To what the bars of many clients may run.
 const SCALES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
 const SAY = "Say: the weight times how far the generators lie apart with the client; how much the client decides.";
@@ -54,9 +54,9 @@ export class Weights {
       el("p", { class: "nbm-note" }, [SAY]),
       this.triangle.root,
     ]);
-    this.list.addEventListener("scroll", () => this.scrolled(), { signal, passive: true });
+    this.list.addEventListener("scroll", () => this.paintRowsInView(), { signal, passive: true });
     watchSize(this.list, signal, ({ height }) => {
-      this.view.height = Math.max(height, ROW);
+      this.view.height = Math.max(height, ROW_PX);
     });
     signal.addEventListener("abort", () => clearTimeout(this.timer));
     for (const name of ["pointerover", "focusin"])
@@ -99,7 +99,7 @@ export class Weights {
     while (this.rows.length < clients.length) this.addRow(clients);
     const decided = decidedOf(shown, shares, this.store.model.get("board").few?.[scene.metric]);
     const held = heldOf(scene, clients);
-    const says = saysOf(decided.lined, shares);
+    const says = influencesOf(decided.lined, shares);
     this.now = { scene, clients, shares, decided, held, says, mostSay: Math.max(...says) };
     const isDragged = Boolean(this.store.before);
     if (!isDragged) this.rest(scene, this.now);
@@ -117,7 +117,7 @@ export class Weights {
 
   /** What does not change in a drag. @param {Scene} scene @param {{shares: number[], decided: Decided, held: number[]}} now */
   rest({ generators }, { shares, decided, held }) {
-    const many = shares.length > FEW;
+    const many = shares.length > MAX_CLIENTS_UNSCROLLED;
     const wanted = Math.max(5 / shares.length, 2 * Math.max(...shares));
     this.most = many ? (SCALES.find((scale) => scale >= wanted) ?? 1) : 1;
     const winner = generators[decided.winner];
@@ -138,17 +138,17 @@ export class Weights {
   addRow(clients) {
     const i = this.rows.length;
     const row = new WeightRow(this.store, this.signal, clients[i].name, {
-      write: (value) => this.moved(i, value),
+      write: (value) => this.moveWeight(i, value),
       hold: () => this.hold(clients[i].name),
       choose: () => this.store.edit(/** @type {any} */ ({ ...this.scene, client: clients[i].name }), ""),
     });
-    row.rest(clients.length > FEW);
+    row.rest(clients.length > MAX_CLIENTS_UNSCROLLED);
     this.rows.push(row);
     this.list.append(row.root);
   }
 
   /** The scene with one client's share: from where the drag began, so that the way there and back leaves the others alone. @param {number} i @param {number} value @returns {any} */
-  moved(i, value) {
+  moveWeight(i, value) {
     const from = /** @type {Scene} */ (/** @type {any} */ (this.store.before ?? this.store.scene));
     return withShare(from, i, value, heldOf(from, this.clients));
   }
@@ -162,9 +162,9 @@ export class Weights {
 
   /** The rows that are seen, by position. */
   get inView() {
-    if (this.rows.length <= FEW) return this.rows.keys();
-    const first = Math.max(0, Math.floor(this.view.top / ROW));
-    const count = Math.ceil(this.view.height / ROW) + 1;
+    if (this.rows.length <= MAX_CLIENTS_UNSCROLLED) return this.rows.keys();
+    const first = Math.max(0, Math.floor(this.view.top / ROW_PX));
+    const count = Math.ceil(this.view.height / ROW_PX) + 1;
     return Array.from({ length: Math.min(count, this.rows.length - first) }, (_, n) => first + n);
   }
 
@@ -188,10 +188,10 @@ export class Weights {
 
   /** The rows that nobody sees, some at a time. @param {number} from */
   paintOthers(from) {
-    if (this.rows.length <= FEW || from >= this.rows.length) return;
+    if (this.rows.length <= MAX_CLIENTS_UNSCROLLED || from >= this.rows.length) return;
     this.timer = setTimeout(() => {
-      for (let i = from; i < Math.min(from + AT_ONCE, this.rows.length); i++) this.paintRow(i);
-      this.paintOthers(from + AT_ONCE);
+      for (let i = from; i < Math.min(from + ROWS_A_BATCH, this.rows.length); i++) this.paintRow(i);
+      this.paintOthers(from + ROWS_A_BATCH);
     });
   }
 
@@ -202,7 +202,7 @@ export class Weights {
     if (this.told >= 0) setText(this.words, this.rows[this.told]?.words ?? "");
   }
 
-  scrolled() {
+  paintRowsInView() {
     this.view.top = this.list.scrollTop;
     if (this.store.before || !this.now) return;
     this.paintTracks();
@@ -222,8 +222,9 @@ export class Weights {
     this.chosen = name;
     this.rows.forEach((row) => row.root.classList.toggle("nbm-selected", row.name === name));
     const at = this.rows.findIndex((row) => row.name === name);
-    if (at < 0 || this.rows.length <= FEW || this.rows[at].root.contains(document.activeElement)) return;
-    this.list.scrollTop = Math.max(0, ROW * at - (this.view.height - ROW) / 2);
+    if (at < 0 || this.rows.length <= MAX_CLIENTS_UNSCROLLED || this.rows[at].root.contains(document.activeElement))
+      return;
+    this.list.scrollTop = Math.max(0, ROW_PX * at - (this.view.height - ROW_PX) / 2);
   }
 }
 

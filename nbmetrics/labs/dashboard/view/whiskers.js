@@ -11,9 +11,9 @@ export const WHISKER = { width: 108, height: 11 };
 const { width: WIDTH, height: HEIGHT } = WHISKER;
 const PAD = 5;
 const MIDDLE = HEIGHT / 2;
-const NORMAL = 1.959964;
+const INTERVAL_ERRORS = 1.959964;
 // Beyond this ratio small numbers would all lie at one end.
-const LARGEST_RATIO = 30;
+const LOG_SCALE_RATIO = 30;
 
 /** @typedef {{value: number, low: number, high: number, nearest: number, farthest: number}} Span  a number, its interval, and where the bar goes */
 
@@ -23,7 +23,7 @@ const LARGEST_RATIO = 30;
  */
 export function spansOf(values, errors, margins) {
   return values.map((value, g) => {
-    const error = NORMAL * (errors?.[g] || 0);
+    const error = INTERVAL_ERRORS * (errors?.[g] || 0);
     const margin = errors && Number.isFinite(margins?.[g]) ? /** @type {number[]} */ (margins)[g] : 0;
     return { value, low: value - error, high: value + error, nearest: value - margin, farthest: value + margin };
   });
@@ -44,7 +44,7 @@ export class Scale {
     const ends = spans.flatMap(({ low, high }) => [low, high]).filter(Number.isFinite);
     const [low, high] = ends.length ? [Math.min(...ends), Math.max(...ends)] : [0, 1];
     if (this.key !== key) {
-      this.isLog = low > 0 && high / low > LARGEST_RATIO;
+      this.isLog = low > 0 && high / low > LOG_SCALE_RATIO;
       this.range = null;
     }
     if (this.isLog && !(low > 0)) [this.isLog, this.range] = [false, null];

@@ -1,0 +1,411 @@
+"""Figures of a Dashboard with alt text: one of all for snapshots, and one a view: leaderboard, places, heat map, …"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...errors import InvalidInput
+from ...evaluation.display import figure as numeral
+from ...figures.drawing import AGGREGATES, CLIENT, GENERATORS, GREY, QUIET, TEXT, Drawing, brief, legend, panels, plain
+from ...ranking import lowest
+from .metric_view import WeightedScores
+from .place_ranges import place_text, range_text
+from .verdict import join_names, percent
+from .view_model import ViewModel
+
+# Letters of a name, and clients named in the figure of all.
+MAX_NAME_LETTERS, MAX_CLIENTS_NAMED = 24, 40
+# Standard errors on either side that 95 % of a normal variable lie within.
+INTERVAL_ERRORS = 1.96
+# Clients that have a bar, a row with a name, and cells with a number in each.
+MAX_CLIENTS_WITH_BARS, MAX_ROWS_NAMED, MAX_CELLS_WITH_NUMBERS = 40, 70, 420
+# Generators that are told in words.
+MAX_GENERATORS_DESCRIBED = 20
+# Of the largest to the least score: more stand on a logarithmic scale.
+LOG_SCALE_RATIO = 50
+HATCHES = (None, "////", "....")
+BARS = (CLIENT, GENERATORS[0], GREY)
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(0.75)]])
+
+
+def draw_view(view: str, model: ViewModel, verdict: str) -> tuple[Drawing, str, str]:
+    """Return the figure of a view under the verdict, its title, and its alt text."""
+    figure, words = VIEWS[view](model)
+    wide = int(12 * figure.get_size_inches()[0])
+    figure.suptitle(textwrap.fill(plain(verdict), wide), x=0.01, ha="left", fontsize=10)
+    return figure, f"Dashboard: {view}", f"Dashboard, {view}: {verdict} {words}"
+
+
+def _leaderboard(model: ViewModel) -> tuple[Drawing, str]:
+    scored, rows = model.weighted_scores, model.rows
+    names = [plain(brief(model.names[g], MAX_NAME_LETTERS)) for g in rows]
+    figure, (dots, table) = panels(2, width=5.4, height=1.7 + 0.3 * len(rows))
+    sides = {"avg": scored.avg_draws, "all": scored.all_draws}
+    for k, (part, draws) in enumerate(sides.items()):
+        scores = model.to_scores(model.losses[part])[rows]
+        if np.isnan(scores).all():
+            continue
+        reach = None if draws is None else INTERVAL_ERRORS * draws.std(axis=0)[rows]
+        style = {key: AGGREGATES[part][key] for key in ("color", "marker")}
+        dots.errorbar(scores, np.arange(len(rows)) + 0.24 * k - 0.12, xerr=reach, linestyle="none", label=part, **style)
+    if _needs_log_scale(np.concatenate([model.losses["avg"], model.losses["all"]])):
+        dots.set_xscale("log")
+    dots.set_yticks(range(len(rows)), names)
+    dots.set_xlabel(label_of(scored))
+    _tabulate(table, _cells(model))
+    for ax in (dots, table):
+        ax.set_ylim(len(rows) - 0.5, -1.0)
+    legend(figure, dots)
+    return figure, f"{model.metric_view.metric.label}, best first: {_leaderboard_words(model)}."
+
+
+def _needs_log_scale(scores: np.ndarray) -> bool:
+    finite = scores[np.isfinite(scores)]
+    return bool(len(finite) and finite.min() > 0 and finite.max() > LOG_SCALE_RATIO * finite.min())
+
+
+def _cells(model: ViewModel) -> list[list[str]]:
+    """Return the cells of the table beside the dots, its heads first."""
+    parts = ["avg"] if model.has_one_order else ["avg", "all"]
+    heads = [text for part in parts for text in (f"place by {part}", part)]
+    if model.metric_view.is_same:
+        heads = ["place", "avg"]
+    if both := model.metric_view.is_pooled and len(parts) == 1:
+        heads.append("all")
+    rows = [[*heads, "worst", "client"]]
+    scores = {part: model.to_scores(losses) for part, losses in model.losses.items()}
+    for g in model.rows:
+        places = [place_text(model.losses[part], model.ranges[part], g) for part in parts]
+        own = [text for part, place in zip(parts, places, strict=True) for text in (place, numeral(scores[part][g], 4))]
+        own += [numeral(scores["all"][g], 4)] * both
+        centres = np.where(model.weights > 0, model.metric_view.centres[g], -math.inf)
+        worst = "–" if math.isnan(scores["worst"][g]) else brief(model.clients[lowest(-centres)], MAX_NAME_LETTERS)
+        rows.append([*own, numeral(scores["worst"][g], 4), worst])
+    return rows
+
+
+def _tabulate(ax: Any, cells: Sequence[Sequence[str]]) -> None:
+    ax.set_axis_off()
+    widths = np.array([max(map(len, column)) + 3.0 for column in zip(*cells, strict=True)])
+    ends = np.cumsum(widths) / widths.sum()
+    for row, texts in enumerate(cells, -1):
+        for x, text in zip(ends, texts, strict=True):
+            style = {"color": QUIET, "va": "bottom"} if row < 0 else {"color": TEXT, "va": "center"}
+            ax.text(x, row + 0.35 * (row < 0), plain(text), ha="right", fontsize=9, **style)
+
+
+def _leaderboard_words(model: ViewModel) -> str:
+    """Return the places and scores of the first generators, in words."""
+    sentences = []
+    for g in model.rows[:MAX_GENERATORS_DESCRIBED]:
+        avg = numeral(model.to_scores(model.losses["avg"])[g], 4)
+        sentence = f"{model.names[g]} place {place_text(model.losses['avg'], model.ranges['avg'], g)}, avg {avg}"
+        if not np.isnan(model.losses["all"][g]):
+            sentence += f", all {numeral(model.to_scores(model.losses['all'])[g], 4)}"
+        sentences.append(sentence)
+    more = len(model.rows) - MAX_GENERATORS_DESCRIBED
+    return "; ".join(sentences) + (f"; and {more} more" if more > 0 else "")
+
+
+def _places(model: ViewModel) -> tuple[Drawing, str]:
+    if model.has_one_order or np.isnan(model.losses["all"]).all():
+        why = "has one order, by avg and by all" if model.has_one_order else "has no scores of the pooled clients yet"
+        raise InvalidInput(
+            "view", f"is 'places', and {model.metric_view.metric.label} {why}", "Take another view or metric"
+        )
+    figure, (ax,) = panels(1, width=6.2, height=1.6 + 0.3 * len(model.names))
+    ax.set_axis_off()
+    ends: list[dict[int, int]] = []
+    for side, part in enumerate(("avg", "all")):
+        groups = model.tiers[part]
+        ends.append({g: row for row, g in enumerate(g for group in groups for g in group)})
+        anchor = {"ha": "left" if side else "right", "va": "center", "fontsize": 9}
+        ax.text(side + (0.06 if side else -0.06), -0.9, f"by {part}", color=QUIET, **anchor)
+        for g, row in ends[side].items():
+            texts = [plain(brief(model.names[g], MAX_NAME_LETTERS)), range_text(model.ranges[part], g)]
+            text = "  ".join(texts[::-1] if side else texts)
+            ax.text(side + (0.06 if side else -0.06), row, text, color=TEXT, **anchor)
+        for group in groups:
+            rows = [ends[side][g] for g in group]
+            if len(rows) > 1:
+                ax.plot([side + (0.03 if side else -0.03)] * 2, [min(rows) - 0.3, max(rows) + 0.3], color=QUIET)
+    for g, row in ends[0].items():
+        if g in ends[1]:
+            is_real, is_chance = (model.crossings[g] == kind for kind in ("real", "chance"))
+            style = {"color": TEXT if is_real else GREY, "linewidth": 2.2 if is_real else 1.2}
+            ax.plot([0, 1], [row, ends[1][g]], linestyle="--" if is_chance else "-", **style)
+    ax.set(xlim=(-1.1, 2.1), ylim=(len(model.names) - 0.4, -1.3))
+    note = "Joined by a bar: not told apart. Dark: crossed by more than chance; dashed: by no more than chance."
+    figure.supxlabel(note, fontsize=8, color=QUIET)
+    said = [
+        f"{model.names[g]} {range_text(model.ranges['avg'], g)} by avg, {range_text(model.ranges['all'], g)} by all"
+        for g in model.rows[:MAX_GENERATORS_DESCRIBED]
+    ]
+    return figure, f"Places on {model.metric_view.metric.label}: {'; '.join(said)}."
+
+
+def _heat_map(model: ViewModel) -> tuple[Drawing, str]:
+    """Draw clients × generators: each client's best ringed, no more than chance above it hatched."""
+    order, is_raw = model.client_order(), model.scene.colour == "raw"
+    losses = (model.metric_view.centres if is_raw else model.regret).T[order]
+    is_named = len(order) <= MAX_ROWS_NAMED
+    height = max(3.4, 1.9 + (0.28 if is_named else 0.1) * min(len(order), 120))
+    figure, (ax,) = panels(1, width=min(3.6 + 0.6 * len(model.names), 14.0), height=height)
+    finite = losses[np.isfinite(losses)]
+    low = float(finite.min()) if is_raw and finite.size else 0.0
+    high = max(float(np.quantile(finite, 0.95, method="higher")), low + 1e-300) if finite.size else low + 1.0
+    high = high if high > low + 1e-300 else max(float(finite.max()), low + 1.0)
+    ax.grid(False)
+    ax.set_facecolor("1.0")
+    shown = np.ma.masked_invalid(np.where(np.isinf(losses), np.where(losses > 0, high, low), losses))
+    image = ax.imshow(shown, aspect="auto", cmap="Oranges", vmin=low, vmax=high, interpolation="nearest")
+    _annotate_cells(ax, model, order, losses, (low, high))
+    names = [plain(brief(name, MAX_NAME_LETTERS)) for name in model.names]
+    ax.set_xticks(range(len(names)), names, rotation=45, ha="right")
+    ax.set_yticks(range(len(order)) if is_named else [], [_client(model, i) for i in order] if is_named else [])
+    if not is_named:
+        ax.set_ylabel(f"{len(order)} clients")
+    label = (
+        label_of(model.weighted_scores)
+        if is_raw
+        else f"{model.metric_view.metric.label} {_comparison_word(model)} the client’s best"
+    )
+    figure.colorbar(image, ax=ax, label=label, extend="max" if finite.size and finite.max() > high else "neither")
+    note = "Ring: the client’s best."
+    note += " Hatched: no more than chance above it." * bool(model.by_chance.any())
+    note += " (n = …), crossed: cannot tell the generators apart." * any(model.metric_view.few)
+    figure.supxlabel(textwrap.fill(note, int(13 * figure.get_size_inches()[0])), fontsize=8, color=QUIET)
+    return figure, _heat_words(model)
+
+
+def _comparison_word(model: ViewModel) -> str:
+    metric = model.metric_view.metric
+    if metric.best is not None:
+        return f"farther from {metric.best:g} than"
+    return "below" if metric.higher_is_better else "above"
+
+
+def _client(model: ViewModel, i: int) -> str:
+    few = f" (n = {model.sizes[i]:,})" if model.metric_view.few[i] else ""
+    return plain(brief(model.clients[i], MAX_NAME_LETTERS)) + few
+
+
+def _annotate_cells(
+    ax: Any, model: ViewModel, order: Sequence[int], losses: np.ndarray, ends: tuple[float, float]
+) -> None:
+    """Draw numbers where there is room, a ring around each client's best, and what is no number."""
+    numbers = losses.size <= MAX_CELLS_WITH_NUMBERS
+    scores = model.to_scores(model.metric_view.centres) if model.scene.colour == "raw" else model.regret
+    for (row, g), loss in np.ndenumerate(losses):
+        i = order[row]
+        box = ([g - 0.5, g + 0.5, g + 0.5, g - 0.5], [row - 0.5, row - 0.5, row + 0.5, row + 0.5])
+        if model.by_chance[g, i] or model.metric_view.few[i]:
+            hatch = "xxx" if model.metric_view.few[i] else "///"
+            ax.fill(*box, fill=False, hatch=hatch, edgecolor="0.45", linewidth=0)
+        if not numbers and math.isfinite(loss):
+            if model.regret[g, i] == 0:
+                ax.plot(g, row, marker="o", fillstyle="none", color=TEXT, markersize=3)
+            continue
+        text = "NaN" if math.isnan(loss) else "∞" if math.isinf(loss) else numeral(scores[g, i], 2)
+        dark = math.isfinite(loss) and loss > ends[0] + 0.65 * (ends[1] - ends[0])
+        is_hatched, is_best = model.by_chance[g, i] or bool(model.metric_view.few[i]), model.regret[g, i] == 0
+        face = "none" if dark or not is_hatched else (1.0, 1.0, 1.0, 0.8)
+        edge = ("white" if dark else TEXT) if is_best else "none"
+        ring = {"boxstyle": f"round,pad={0.25 if is_best else 0.1}", "fc": face, "ec": edge}
+        ax.text(g, row, text, ha="center", va="center", fontsize=8, color="white" if dark else TEXT, bbox=ring)
+
+
+def _heat_words(model: ViewModel) -> str:
+    label, size = model.metric_view.metric.label, f"{len(model.clients)} clients and {len(model.names)} generators"
+    lost = np.where(np.isfinite(model.regret), model.regret, -math.inf)
+    g, i = divmod(lowest(-lost.ravel()), lost.shape[1])
+    if not lost[g, i] > 0:
+        return f"Regret on {label} of {size}."
+    most = f"{model.clients[i]} with {model.names[g]}, {numeral(lost[g, i], 4)} {_comparison_word(model)} its best"
+    return f"Regret on {label} of {size}; the most: {most}."
+
+
+def _regret(model: ViewModel) -> tuple[Drawing, str]:
+    """Draw what each client loses if everybody gets the winner by avg, by all, or for the worst client."""
+    choices = model.choices()
+    if len(model.names) < 2:
+        raise InvalidInput(
+            "view", "is 'regret', and there is one generator", "Attach another one, or take another view"
+        )
+    if not choices:
+        raise InvalidInput("view", "is 'regret', and nobody's avg is known yet", "Wait, or take another view")
+    lost = model.losses_beside_best[[g for g, _ in choices]]
+    worst = np.where(np.isnan(lost), -1.0, lost).max(axis=0)
+    order = sorted(range(len(model.clients)), key=lambda i: -worst[i])[:MAX_CLIENTS_WITH_BARS]
+    figure, (ax,) = panels(1, width=7.2, height=1.8 + 0.2 * len(order) * len(choices))
+    finite = lost[np.isfinite(lost)]
+    top = float(finite.max()) if finite.size and finite.max() > 0 else 1.0
+    thick = 0.8 / len(choices)
+    for k, (g, words) in enumerate(choices):
+        own = lost[k, order]
+        places = np.arange(len(order)) + (k - (len(choices) - 1) / 2) * thick
+        lengths = np.where(np.isnan(own), 0.0, np.minimum(own, top))
+        style = {"color": BARS[k % 3], "hatch": HATCHES[k % 3], "edgecolor": "white", "linewidth": 0}
+        ax.barh(
+            places, lengths, 0.92 * thick, label=plain(f"{brief(model.names[g], MAX_NAME_LETTERS)}, {words}"), **style
+        )
+        for place, length, value in zip(places, lengths, own, strict=True):
+            text = "not known" if math.isnan(value) else "0, its best" if value == 0 else numeral(value, 4)
+            ax.text(length + 0.01 * top, place, "∞" if math.isinf(value) else text, va="center", fontsize=8)
+    ax.set_yticks(range(len(order)), [plain(brief(model.clients[i], MAX_NAME_LETTERS)) for i in order])
+    ax.set_ylim(len(order) - 0.5, -0.5)
+    ax.set_xlim(0.0, 1.16 * top)
+    some = f" ({len(order)} of {len(model.clients)} clients, who lose most)" if len(order) < len(model.clients) else ""
+    ax.set_xlabel(f"{model.metric_view.metric.label} {_comparison_word(model)} the client’s best{some}")
+    legend(figure, ax, columns=1)
+    return figure, " ".join(
+        _regret_sentence(model, g, words, own) for (g, words), own in zip(choices, lost, strict=True)
+    )
+
+
+def _regret_sentence(model: ViewModel, g: int, words: str, own: np.ndarray) -> str:
+    if np.isnan(own).all():
+        return f"With {model.names[g]}, {words}, what clients lose is not known."
+    i = lowest(-own)
+    pays = "no client loses" if own[i] == 0 else f"{model.clients[i]} loses most, {numeral(own[i], 4)}"
+    return f"With {model.names[g]}, {words}, {pays}."
+
+
+def _weights(model: ViewModel) -> tuple[Drawing, str]:
+    """Draw a bar a client, and where in the weights of three groups each generator wins by avg."""
+    shares = np.array(model.scene.shares)
+    first = sorted(range(len(shares)), key=lambda i: -shares[i])
+    order = sorted(first[:MAX_CLIENTS_WITH_BARS])
+    polygons = model.regions() if len(shares) > 2 and set(model.groups) == {0, 1, 2} else []
+    count = 1 + bool(polygons)
+    figure, axes = panels(count, width=5.0, height=max(3.4, 1.4 + 0.22 * len(order)))
+    bars = axes[0]
+    bars.barh(range(len(order)), shares[order], color=CLIENT)
+    for row, i in enumerate(order):
+        bars.text(shares[i], row, f" {percent(shares[i])}", va="center", fontsize=8)
+    bars.set_yticks(range(len(order)), [plain(brief(model.clients[i], MAX_NAME_LETTERS)) for i in order])
+    bars.set_ylim(len(order) - 0.5, -0.5)
+    bars.set_xlim(0.0, 1.18 * shares.max())
+    some = f"; the {len(order)} largest of {len(shares)}" if len(order) < len(shares) else ""
+    bars.set_xlabel(f"weight{some}")
+    said = "; ".join(f"{model.clients[i]} {percent(shares[i])}" for i in first[:MAX_GENERATORS_DESCRIBED])
+    words = f"Weights of the clients, the largest first: {said}."
+    if polygons:
+        _triangle(axes[1], model, polygons, shares)
+        winners = [g for g, polygon in enumerate(polygons) if len(polygon)]
+        if winners:
+            words += f" With the weights of three groups moved, {join_names(model.names, winners)} can win by avg."
+    return figure, words
+
+
+def _triangle(ax: Any, model: ViewModel, polygons: Sequence[np.ndarray], shares: np.ndarray) -> None:
+    ax.set_axis_off()
+    ax.set_aspect("equal")
+    groups = np.array(model.groups)
+    parts = np.array([shares[groups == group].sum() for group in range(3)])
+    losses = model.losses["avg"]
+    winner = -1 if np.isnan(losses).all() else lowest(losses)
+    ax.fill(*CORNERS.T, fill=False, edgecolor=QUIET)
+    small = []
+    for g, polygon in enumerate(polygons):
+        if not len(polygon):
+            continue
+        points = polygon @ CORNERS
+        ax.fill(*points.T, facecolor="#c8dfec" if g == winner else "0.95", edgecolor=TEXT, linewidth=1.2)
+        x, y, room = _label_spot(points)
+        name = brief(model.names[g], MAX_NAME_LETTERS)
+        if room > 0.03 * len(name):
+            ax.text(x, y, plain(name), ha="center", va="center", fontsize=9)
+        else:
+            small.append(model.names[g])
+    ax.plot(*(parts @ CORNERS), "o", color=CLIENT, markeredgecolor="white", markersize=9)
+    for (x, y), group, side, low in zip(CORNERS, range(3), ("left", "right", "center"), (1, 1, 0), strict=True):
+        inside = np.flatnonzero(groups == group)
+        more = f" +{len(inside) - 1}" if len(inside) > 1 else ""
+        text = f"{brief(model.clients[inside[0]], MAX_NAME_LETTERS)}{more}, {percent(parts[group])}"
+        ax.text(x, y + (-0.03 if low else 0.03), plain(text), ha=side, va="top" if low else "bottom", fontsize=9)
+    note = f"Who wins by {model.metric_view.metric.label} avg"
+    note += f"; too small for a name: {join_names(small, range(len(small)))}" if small else ""
+    ax.set_title(textwrap.fill(plain(note), 52), fontsize=9, pad=16)
+
+
+def _label_spot(points: np.ndarray) -> tuple[float, float, float]:
+    """Return where a convex polygon is widest, (x, y), and how wide."""
+    best = (*points.mean(axis=0), 0.0)
+    low, high = points[:, 1].min(), points[:, 1].max()
+    for y in np.linspace(low, high, 9)[1:-1]:
+        ends = []
+        for (x0, y0), (x1, y1) in zip(points, np.roll(points, -1, axis=0), strict=True):
+            if (y0 < y) != (y1 < y):
+                ends.append(x0 + (x1 - x0) * (y - y0) / (y1 - y0))
+        if ends and max(ends) - min(ends) > best[2] and min(y - low, high - y) > 0.025:
+            best = ((min(ends) + max(ends)) / 2, y, max(ends) - min(ends))
+    return best
+
+
+VIEWS = {
+    "leaderboard": _leaderboard,
+    "places": _places,
+    "heat map": _heat_map,
+    "regret": _regret,
+    "weights": _weights,
+}
+
+
+def summary_figure(scores: WeightedScores, generators: Sequence[str], clients: Sequence[str], words: str) -> Drawing:
+    """Return the figure of avg and all, a row a generator, beside the regret of each client, under the verdict."""
+    rows = min(len(clients), MAX_CLIENTS_NAMED)
+    figure, (left, right) = panels(2, width=5.4, height=max(3.6, 0.2 * rows + 1.6))
+    names = [plain(brief(name, MAX_NAME_LETTERS)) for name in generators]
+    _draw_scores(left, scores, names)
+    _draw_regret(figure, right, scores, names, clients)
+    legend(figure, left)
+    figure.suptitle(textwrap.fill(plain(words), 110), x=0.01, ha="left", fontsize=11)
+    return figure
+
+
+def _draw_scores(ax: Any, scores: WeightedScores, names: Sequence[str]) -> None:
+    """Draw the numbers that decisions use, as scores, with their 95 % intervals."""
+    places = np.arange(len(names))
+    sign = -1.0 if scores.metric_view.metric.higher_is_better and scores.metric_view.metric.best is None else 1.0
+    sides = {"avg": (scores.avg_centres, scores.avg_draws), "all": (scores.all_centres, scores.all_draws)}
+    for part, (losses, draws) in sides.items():
+        if np.isnan(losses).all():
+            continue
+        reach = None if draws is None else INTERVAL_ERRORS * draws.std(axis=0)
+        style = {key: AGGREGATES[part][key] for key in ("color", "marker")}
+        ax.errorbar(sign * losses, places, xerr=reach, linestyle="none", label=part, **style)
+    ax.set_yticks(places, names)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.set_xlabel(label_of(scores))
+
+
+def label_of(scores: WeightedScores) -> str:
+    """Return what the numbers that decisions use are called."""
+    view = scores.metric_view
+    if view.metric.best is not None:
+        return f"{view.metric.label}, distance from {view.metric.best:g}"
+    return f"{view.metric.label}, without the bias of few rows" if view.is_corrected else view.metric.label
+
+
+def _draw_regret(
+    figure: Drawing, ax: Any, scores: WeightedScores, names: Sequence[str], clients: Sequence[str]
+) -> None:
+    centres = scores.metric_view.centres
+    finite = np.where(np.isfinite(centres), centres, np.nan)
+    with np.errstate(invalid="ignore"):
+        regret = (finite - np.fmin.reduce(finite, axis=0)).T
+    ax.grid(False)
+    ax.set_facecolor("0.8")
+    image = ax.imshow(np.ma.masked_invalid(regret), aspect="auto", cmap="Oranges", vmin=0.0, interpolation="nearest")
+    ax.set_xticks(range(len(names)), names, rotation=45, ha="right")
+    if len(clients) <= MAX_CLIENTS_NAMED:
+        ax.set_yticks(range(len(clients)), [plain(brief(name, MAX_NAME_LETTERS)) for name in clients])
+    else:
+        ax.set_ylabel(f"{len(clients)} clients")
+    figure.colorbar(image, ax=ax, label=f"{scores.metric_view.metric.label} above the client’s best")

@@ -1,0 +1,186 @@
+/**
+ * What the leaderboard says: its rows, the table of all its numbers, and what its lines mean. No DOM.
+ *
+ * @import { Numbers, Scene, Shown } from "./types.js"
+ * @import { Ranges } from "./place_ranges.js"
+ */
+import { shownNumber } from "../../toolkit/view/numbers.js";
+import { inWords, scoreOf } from "./metric_view.js";
+import { placesOf, placeTexts, rangeText, sortByLoss } from "./place_ranges.js";
+import { listed, percent } from "./verdict.js";
+
+/**
+ * @typedef {{name: "avg" | "all", plain: number[], centres: number[], errors: number[] | null, ranges: Ranges}} Part  one
+ *   of the two aggregates: its scores, and as losses what decisions use
+ * @typedef {{text: string, small: string, value?: number, isOld?: boolean, isFar?: boolean,
+ *   title?: string}} Cell  old where Python will say
+ *   another, far where it alone can say one
+ * @typedef {Record<"avgPlace" | "avg" | "allPlace" | "all" | "gap" | "worst", Cell>} Cells
+ * @typedef {{g: number, name: string, isChosen: boolean, cells: Cells}} Row
+ */
+
+const INTERVAL_ERRORS = 1.959964;
+const DIGITS = 6;
+const NOT_YET = { text: "…", small: "", value: NaN, isOld: true };
+const OTHERS = { text: "–", small: "", value: NaN, isOld: false, title: "avg leaves out clients that all has" };
+const TOO_FAR = { text: "–", small: "", value: NaN, isOld: true, isFar: true };
+
+/** @param {Shown} shown @returns {Part[]} */
+export function partsOf({ plainAvg, all, avgLosses, allLosses, errors, byAvg, byAll }) {
+  return [
+    { name: "avg", plain: plainAvg, centres: avgLosses, errors: errors.avg, ranges: byAvg.ranges },
+    { name: "all", plain: all, centres: allLosses, errors: errors.all, ranges: (byAll ?? byAvg).ranges },
+  ];
+}
+
+/** @param {Scene} scene @param {Numbers} numbers @param {Shown} shown @returns {Row[]} best first */
+export function rowsOf({ generators, generator, by }, numbers, shown) {
+  const parts = partsOf(shown);
+  const losses = {
+    avg: shown.avgLosses,
+    all: shown.byAll && !shown.allLosses.every(Number.isNaN) ? shown.allLosses : shown.avgLosses,
+    worst: shown.worstLosses,
+  };
+  const places = parts.map(({ centres }, k) => placesOf(k && !shown.byAll ? parts[0].centres : centres));
+  return sortByLoss(losses[by]).map((g) => ({
+    g,
+    name: generators[g],
+    isChosen: generators[g] === generator,
+    cells: cellsOf(g, numbers, shown, parts, places),
+  }));
+}
+
+/** @param {number} g @param {Numbers} numbers @param {Shown} shown @param {Part[]} parts @param {number[][]} places @returns {Cells} */
+function cellsOf(g, { clients }, { facts, isScored, few, isNear, isAllKnown, worst }, parts, places) {
+  const count = isScored[g].filter(Boolean).length;
+  const isWhole = count === clients.length;
+  const near = isNear ? "≈\u00a0" : "";
+  const [avg, all] = parts.map(({ centres }) => scoreOf(facts, centres[g]));
+  const [plainAvg, plainAll] = parts.map(({ plain }) => plain[g]);
+  const [avgPlace, allPlace] = parts.map(({ ranges }, k) => {
+    const [text, small] = placeTexts(places[k][g], ranges.low[g], ranges.high[g]);
+    return { text, small };
+  });
+  /** @param {number} value @param {number} plain @param {string} [sign] */
+  const number = (value, plain, sign = "") => ({
+    text: sign + scoreText(value),
+    small: facts.corrected ? `plain ${scoreText(plain)}` : "",
+    value,
+    isOld: sign !== "",
+  });
+  const hasAvg = isWhole || !Number.isNaN(avg);
+  const isFar = isNear && Number.isNaN(all);
+  return {
+    avgPlace,
+    avg: hasAvg
+      ? number(avg, plainAvg)
+      : { text: `${count} of ${clients.length} clients`, small: "", value: NaN, isOld: true },
+    allPlace,
+    all: isFar ? TOO_FAR : isAllKnown[g] ? number(all, plainAll, near) : NOT_YET,
+    gap: few.length
+      ? OTHERS
+      : isFar
+        ? TOO_FAR
+        : isAllKnown[g] && hasAvg
+          ? number(avg - all, plainAvg - plainAll, near)
+          : NOT_YET,
+    worst: isWhole
+      ? { text: scoreText(worst[g].value), small: clients[worst[g].client]?.name ?? "", value: worst[g].value }
+      : NOT_YET,
+  };
+}
+
+/** A score, or what stands for one that is none. @param {number} value */
+export function scoreText(value) {
+  if (Number.isNaN(value)) return "NaN";
+  if (Math.abs(value) === Infinity) return value > 0 ? "∞" : "−∞";
+  return shownNumber(value);
+}
+
+/** What the lines beside the dots mean. @param {Numbers} numbers @param {Shown} shown @param {string[]} logs aggregates on a logarithmic scale */
+export function legendOf(numbers, { facts, errors, byAll, few }, logs) {
+  const exact = errors.avg?.every((error) => error === 0);
+  const lines = exact
+    ? "Exact: nothing was drawn, so there are no intervals."
+    : "Line: 95 % of that number. Bar: 95 % of the difference to the leader, all pairs at once: clear of the leader’s tick, it is more than chance.";
+  return [
+    facts.higher ? "Higher is better." : "Lower is better.",
+    errors.avg ? lines : "No intervals: places may be chance.",
+    "2 (1–4): second by its number, first to fourth by what is more than chance.",
+    few.length ? leftOut(numbers, few) : "",
+    facts.corrected ? "Numbers are without the bias of few rows, the plain ones beside them." : "",
+    facts.same && !byAll ? "avg and all agree, always: they differ by the same number for every generator." : "",
+    logs.length ? `Dots of ${logs.join(" and ")} stand on a logarithmic scale.` : "",
+  ]
+    .filter(Boolean)
+    .join(" ");
+}
+
+/** Who does not count by avg, and for how much they would. @param {Numbers} numbers @param {number[]} few */
+function leftOut({ clients, shares }, few) {
+  const names = few.map((i, k) => `${inWords(clients[i].name)} (${clients[i].rows}${k ? "" : " rows"})`);
+  const share = few.reduce((sum, i) => sum + shares[i], 0);
+  return `avg and worst client leave out ${listed(names, [...names.keys()])}, ${percent(share)} of the weight: too few rows.`;
+}
+
+/** @param {number} value */
+function exactly(value) {
+  return Number.isFinite(value) ? String(Number(value.toPrecision(DIGITS))).replace("-", "−") : scoreText(value);
+}
+
+/** All numbers behind the pictures. @param {Scene} scene @param {Numbers} numbers @param {Shown} shown @returns {{heads: string[], rows: string[][]}} */
+export function plainTable({ generators }, { clients }, shown) {
+  const { facts, size, worst } = shown;
+  const parts = partsOf(shown);
+  const isSized = size.some((gap) => !Number.isNaN(gap));
+  const sizes = {
+    heads: isSized ? ["gap by size"] : [],
+    of: (/** @type {number} */ g) => (isSized ? [exactly(size[g])] : []),
+  };
+  const headsOf = (/** @type {string} */ name) => [
+    `places by ${name}`,
+    name,
+    ...(facts.corrected ? [`plain ${name}`] : []),
+    `${name} 95 % from`,
+    "to",
+  ];
+  const heads = [
+    "Generator",
+    ...parts.flatMap(({ name }) => headsOf(name)),
+    "gap",
+    "gap by size",
+    "worst",
+    "of client",
+  ];
+  const rows = generators.map((generator, g) => {
+    const own = parts.map(({ centres }) => scoreOf(facts, centres[g]));
+    const cells = parts.flatMap(({ plain, errors, ranges }, k) => {
+      const ends = [-1, 1].map((sign) => (errors ? own[k] + sign * INTERVAL_ERRORS * errors[g] : NaN));
+      const shownPlain = facts.corrected ? [exactly(plain[g])] : [];
+      return [rangeText(ranges.low[g], ranges.high[g]), exactly(own[k]), ...shownPlain, ...ends.map(exactly)];
+    });
+    const client = clients[worst[g].client]?.name ?? "–";
+    return [
+      generator,
+      ...cells,
+      shown.few.length ? "–" : exactly(own[0] - own[1]),
+      ...sizes.of(g),
+      exactly(worst[g].value),
+      client,
+    ];
+  });
+  return { heads, rows };
+}
+
+/** The few columns that a picture has room for. @param {Scene} scene @param {Shown} shown @returns {string[][]} the heads first */
+export function savedTable({ generators }, shown) {
+  const { facts, byAll } = shown;
+  const parts = partsOf(shown).slice(0, byAll || facts.same ? 2 : 1);
+  const heads = parts.flatMap(({ name }) => [name, ...(facts.corrected ? [`plain ${name}`] : [])]);
+  const rows = sortByLoss(shown.avgLosses).map((g) => {
+    const own = parts.map(({ centres }) => scoreText(scoreOf(facts, centres[g])));
+    const cells = parts.flatMap(({ plain }, k) => [own[k], ...(facts.corrected ? [scoreText(plain[g])] : [])]);
+    return [generators[g], ...cells];
+  });
+  return [["Generator", ...heads], ...rows];
+}

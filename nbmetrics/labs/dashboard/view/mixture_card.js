@@ -1,0 +1,243 @@
+/**
+ * The best mixture of the generators on show, by KID-all: Python finds it when asked, for the weights on show. Its shares
+ * can be moved here, and what they score follows at once, also in a saved page.
+ *
+ * @import { Store } from "../../toolkit/view/store.js"
+ * @import { Terms } from "./mixture_scores.js"
+ * @import { Numbers, Scene, Written } from "./types.js"
+ */
+import { NumberTable } from "../../toolkit/view/chart.js";
+import { el, setText } from "../../toolkit/view/dom.js";
+import { read, read, readRow, readRow } from "../../toolkit/view/json_numbers.js";
+import { shownNumber } from "../../toolkit/view/numbers.js";
+import { card } from "./certificate_card.js";
+import { inWords, sharesOf } from "./metric_view.js";
+import { MixtureRow } from "./mixture_row.js";
+import { mixtureScores, withShareOf } from "./mixture_scores.js";
+import { percent } from "./verdict.js";
+
+const HEAD = "Would a mixture do better?";
+const WHAT = "Rows served from several generators at once, in the shares with the least KID-all.";
+const TRY = "Move the shares: the others follow in proportion, and | marks the best.";
+const SAVED = "It needs Python: find it in a notebook, and save the page there.";
+// Sliders that are shown without opening more.
+const MAX_SLIDERS_SHOWN = 6;
+
+/**
+ * @typedef {Partial<Terms> & {generators?: string[], weights?: number[], alpha?: number[], score?: Written,
+ *   cross_fitted?: Written, best_single?: string, best_single_score?: Written, note?: string, doing?: string,
+ *   error?: string}} Mixture  see mixture.py
+ * @typedef {{all: number, clients: number[]}} Scores
+ */
+
+export class MixtureCard {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    this.signal = signal;
+    this.isAsked = false;
+    this.of = "";
+    this.painted = "";
+    /** @type {Mixture} the one that is found */
+    this.mixture = {};
+    /** @type {{name: string}[]} */
+    this.clients = [];
+    /** @type {number[]} the shares on show, and before the gesture under way */
+    this.alpha = [];
+    /** @type {number[] | null} */
+    this.before = null;
+    /** @type {{row: MixtureRow, j: number}[]} */
+    this.rows = [];
+    this.button = el("button", { type: "button" });
+    this.wait = el("p", { class: "nbm-note" });
+    this.summary = el("p");
+    this.sliders = el("div");
+    this.others = el("div");
+    this.more = el("details", {}, [el("summary"), this.others]);
+    this.back = el("button", { type: "button" }, ["Back to the best"]);
+    this.scores = el("p", { "aria-live": "polite" });
+    this.costs = el("p");
+    this.numbers = new NumberTable("The mixture, client by client");
+    this.fold = el("details", {}, [el("summary", {}, ["Client by client"]), this.numbers.root]);
+    const shares = el("div", { role: "group", "aria-label": "Shares of the mixture" }, [this.sliders, this.more]);
+    const hint = el("p", { class: "nbm-note" }, [TRY]);
+    this.body = el("div", {}, [this.summary, shares, hint, this.scores, this.back, this.costs, this.fold]);
+    this.root = card(HEAD, [el("p", { class: "nbm-note" }, [WHAT]), this.button, this.wait, this.body]);
+    const ask = () => {
+      this.isAsked = true;
+      store.send({ kind: "mixture", scene: store.scene });
+      store.changed();
+    };
+    this.button.addEventListener("click", ask, { signal });
+    this.back.addEventListener("click", () => this.show(this.mixture.alpha ?? []), { signal });
+    this.fold.addEventListener("toggle", () => store.changed(), { signal });
+  }
+
+  /** What takes the shares from the sliders, as a store takes scenes: they are no part of the scene. @returns {any} */
+  get gesture() {
+    const preview = (/** @type {number[]} */ alpha) => {
+      this.before ??= this.alpha;
+      this.show(alpha);
+    };
+    const finish = () => {
+      this.before = null;
+    };
+    const cancel = () => {
+      if (this.before) this.show(this.before);
+      finish();
+    };
+    return { preview, finish, cancel, edit: (/** @type {number[]} */ alpha) => this.show(alpha) };
+  }
+
+  /** @param {Scene} scene @param {Numbers} numbers */
+  paint(scene, { clients, shares, metrics }) {
+    const isTable = Object.values(metrics).every(({ facts }) => facts.pooled === false);
+    this.root.hidden = scene.generators.length < 2 || isTable;
+    const mixture = /** @type {Mixture} */ (this.store.model.get("mixture") ?? {});
+    if (mixture.doing || mixture.error || isOf(mixture, scene, shares)) this.isAsked = false;
+    const isFound = mixture.alpha !== undefined;
+    const isOld = isFound && !isOf(mixture, scene, shares);
+    setText(this.button, isOld ? "Find the best mixture again" : "Find the best mixture");
+    this.button.hidden = Boolean(this.store.saved) || (isFound && !isOld) || Boolean(mixture.doing);
+    setText(this.wait, this.waitWords(mixture, isFound, isOld));
+    this.body.hidden = !isFound;
+    this.body.classList.toggle("nbm-old", isOld);
+    if (!isFound) return;
+    this.take(mixture, clients);
+    this.paintFound();
+  }
+
+  /** @param {Mixture} mixture @param {boolean} isFound @param {boolean} isOld */
+  waitWords({ doing, error }, isFound, isOld) {
+    const { store } = this;
+    if (error) return `Python: ${error}`;
+    if (doing || this.isAsked) {
+      if (store.waiting || store.lost) return "Python is busy or gone.";
+      return `Python computes the mixture: ${doing || "it begins"} …`;
+    }
+    if (isOld)
+      return store.saved
+        ? "Of other weights or generators: a notebook finds it again."
+        : "Of other weights or generators.";
+    return isFound || !store.saved ? "" : SAVED;
+  }
+
+  /** A mixture that is found anew: its shares are shown first. @param {Mixture} mixture @param {{name: string}[]} clients */
+  take(mixture, clients) {
+    this.mixture = mixture;
+    this.clients = clients;
+    const { generators = [], weights, alpha = [], alone = [] } = mixture;
+    const of = JSON.stringify([generators, weights, alpha]);
+    if (of === this.of) return;
+    this.of = of;
+    this.alpha = alpha;
+    this.before = null;
+    const order = [...generators.keys()].sort((a, b) => alpha[b] - alpha[a] || read(alone[a]) - read(alone[b]));
+    this.rows = order.map((j) => ({ j, row: this.makeRow(j, generators[j]) }));
+    const nodes = this.rows.map(({ row }) => row.root);
+    this.sliders.replaceChildren(...nodes.slice(0, MAX_SLIDERS_SHOWN));
+    this.others.replaceChildren(...nodes.slice(MAX_SLIDERS_SHOWN));
+    this.more.hidden = nodes.length <= MAX_SLIDERS_SHOWN;
+    setText(this.more.children[0], `${nodes.length - MAX_SLIDERS_SHOWN} more`);
+  }
+
+  /** @param {number} j @param {string} name */
+  makeRow(j, name) {
+    const write = (/** @type {number} */ share) =>
+      withShareOf(this.before ?? this.alpha, j, share, this.mixture.alpha ?? []);
+    return new MixtureRow(this.gesture, this.signal, name, write);
+  }
+
+  /** @param {number[]} alpha */
+  show(alpha) {
+    if (this.store.isLocked("drag")) return;
+    this.alpha = alpha;
+    this.painted = "";
+    this.paintFound();
+  }
+
+  paintFound() {
+    const { mixture, clients, alpha } = this;
+    const key = JSON.stringify([this.of, alpha, this.fold.open]);
+    if (key === this.painted) return;
+    this.painted = key;
+    const { generators = [], alpha: best = [] } = mixture;
+    const terms = /** @type {Terms} */ (mixture);
+    const single = generators.indexOf(mixture.best_single ?? "");
+    const name = inWords(generators[single] ?? "");
+    const isBest = alpha.every((share, j) => share === best[j]);
+    setText(
+      this.summary,
+      best[single] === 1
+        ? `No mixture is found that does better than ${name} alone.`
+        : `Serve ${mixtureWords(mixture)}.`,
+    );
+    for (const { row, j } of this.rows) row.paint(alpha[j], best[j]);
+    this.back.hidden = isBest;
+    const scores = mixtureScores(terms, alpha);
+    setText(this.scores, isBest ? bestSentence(mixture, name) : movedSentence(scores.all, mixture, name));
+    const alone = terms.by_client.map((row) => readRow(row)[single]);
+    const saved = alone.map((own, i) => own - scores.clients[i]);
+    this.costs.hidden = this.fold.hidden = alpha[single] === 1;
+    setText(this.costs, clientsSentence(saved, clients, name));
+    this.numbers.paint(this.fold.open, () => tableOf(scores.clients, alone, clients, name));
+  }
+}
+
+/** Whether it is of the weights and the generators on show. @param {Mixture} mixture @param {Scene} scene @param {number[]} shares */
+function isOf({ generators, weights, alpha }, scene, shares) {
+  if (!alpha || !generators || !weights) return false;
+  const own = sharesOf(weights);
+  return (
+    JSON.stringify(generators) === JSON.stringify(scene.generators) &&
+    shares.every((share, i) => Math.abs(share - own[i]) < 1e-9)
+  );
+}
+
+/** @param {Mixture} mixture */
+function mixtureWords({ generators = [], alpha = [] }) {
+  const some = [...generators.keys()].filter((j) => alpha[j] > 0).sort((a, b) => alpha[b] - alpha[a]);
+  const parts = some.map((j) => `${percent(alpha[j])} ${inWords(generators[j])}`);
+  return parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts[parts.length - 1]}` : parts[0];
+}
+
+/** @param {Mixture} mixture @param {string} single */
+function bestSentence({ score, cross_fitted: fitted, best_single_score: alone, note = "" }, single) {
+  const own = shownNumber(read(score));
+  const honest = read(fitted);
+  const first = Number.isNaN(honest)
+    ? `KID-all ${own} on the rows it was chosen on, which flatters it; no cross-fitted score: ${note}`
+    : honest === read(score)
+      ? `KID-all ${own}, exact`
+      : `KID-all ${shownNumber(honest)}, cross-fitted: ${note}; ${own} on the rows it was chosen on, which flatters it`;
+  return `${first}. ${single} alone has ${shownNumber(read(alone))}.`;
+}
+
+/** @param {number} all @param {Mixture} mixture @param {string} single */
+function movedSentence(all, { score, best_single_score: alone }, single) {
+  const beside = (/** @type {Written | undefined} */ other) => {
+    const by = all - read(other);
+    return `${shownNumber(Math.abs(by))} ${by > 0 ? "above" : "below"}`;
+  };
+  return `KID-all ${shownNumber(all)} with these shares: ${beside(score)} the best mixture on the same rows, and ${beside(alone)} ${single} alone.`;
+}
+
+/** @param {number[]} saved @param {{name: string}[]} clients @param {string} single */
+function clientsSentence(saved, clients, single) {
+  const most = (/** @type {number} */ sign) => {
+    const some = saved.map((_, i) => i).filter((i) => sign * saved[i] > 0);
+    some.sort((a, b) => sign * (saved[b] - saved[a]));
+    return some.length
+      ? `${some.length} (most: ${inWords(clients[some[0]].name)}, ${shownNumber(Math.abs(saved[some[0]]))})`
+      : "none";
+  };
+  return `Beside ${single} alone it lowers KID for ${most(1)} of the ${clients.length} clients, and raises it for ${most(-1)}.`;
+}
+
+/** @param {number[]} scores @param {number[]} alone @param {{name: string}[]} clients @param {string} single */
+function tableOf(scores, alone, clients, single) {
+  const saved = alone.map((own, i) => own - scores[i]);
+  const order = [...saved.keys()].sort((a, b) => saved[a] - saved[b]);
+  const rows = order.map((i) => [clients[i].name, ...[scores[i], alone[i], saved[i]].map(shownNumber)]);
+  return { heads: ["Client", "mixture", single, "saved"], rows };
+}

@@ -1,0 +1,88 @@
+/**
+ * The p-value of the leader over its rival, now and after more rows. No DOM. Python gives the parts of the variance, see
+ * sample_size_planning.py.
+ */
+import { upperTail } from "./place_ranges.js";
+import { pText } from "./verdict.js";
+
+/**
+ * @typedef {{client: number | null, after: number[]}} Buy  more rows of a client, or of both generators (null)
+ * @typedef {{now: number, rows: number, buys: Buy[]}} Settling  the plan, the best source first
+ */
+
+export const ROWS = [100, 300, 1000, 3000, 10000];
+const [TARGET_PVALUE, TARGET_SHARE_OF_NOW, TARGET_SHARE_OF_MOST] = [0.05, 1 / 3, 0.8];
+export const SETTLED_PVALUE = 0.01;
+const NOTABLE_SHARE = 0.9;
+// Of the integral that Owen's T is, even.
+const INTEGRAL_STEPS = 200;
+
+/** The mean one-sided p-value once the variance of the difference is down to a share `kept`. @param {number} away |difference| in standard errors now @param {number} kept */
+export function pAfter(away, kept) {
+  if (Number.isNaN(away)) return NaN;
+  if (kept >= 1) return upperTail(away);
+  const end = Math.atan(Math.sqrt(kept / (1 - kept)));
+  if (away === Infinity || end === 0) return 0;
+  let sum = 0;
+  for (let n = 0; n <= INTEGRAL_STEPS; n++) {
+    const weight = n === 0 || n === INTEGRAL_STEPS ? 1 : n % 2 ? 4 : 2;
+    sum += weight * Math.exp((-away * away) / 2 / Math.cos((end * n) / INTEGRAL_STEPS) ** 2);
+  }
+  return (sum * end) / (3 * INTEGRAL_STEPS * Math.PI);
+}
+
+/** The share of the variance that is left after so many more rows of each source. @param {number[]} variances @param {number[]} sizes @param {number[]} more */
+export function keptAfter(variances, sizes, more) {
+  const total = variances.reduce((sum, value) => sum + value, 0);
+  const left = variances.reduce((sum, v, s) => (v > 0 ? sum + v * (sizes[s] / (sizes[s] + more[s])) : sum), 0);
+  return total > 0 ? left / total : 1;
+}
+
+/** What more rows of one client, or of both generators, would do for two leaders. @param {number} away @param {number[]} variances @param {number[]} sizes @returns {Settling} */
+export function settle(away, variances, sizes) {
+  const k = variances.length - 2;
+  /** @type {(Buy & {cuts: number[]})[]} */
+  const buys = [];
+  for (let client = 0; client <= k; client++) {
+    const which = (client === k ? [k, k + 1] : [client]).filter((source) => variances[source] > 0);
+    if (!which.length) continue;
+    const after = ROWS.map((rows) => {
+      const more = sizes.map((_, source) => (which.includes(source) ? rows : 0));
+      return pAfter(away, keptAfter(variances, sizes, more));
+    });
+    const cuts = ROWS.map((rows) => which.reduce((sum, s) => sum + (variances[s] * rows) / (sizes[s] + rows), 0));
+    buys.push({ client: client === k ? null : client, after, cuts });
+  }
+  const now = pAfter(away, 1);
+  const least = ROWS.map((_, n) => Math.min(...buys.map(({ after }) => after[n]), now));
+  const target = Math.max(
+    Math.min(TARGET_PVALUE, TARGET_SHARE_OF_NOW * now),
+    now - TARGET_SHARE_OF_MOST * (now - least[ROWS.length - 1]),
+  );
+  const enough = least.findIndex((value) => value <= target);
+  const n = enough < 0 ? ROWS.length - 1 : enough;
+  buys.sort((a, b) => b.cuts[n] - a.cuts[n]);
+  return { now, rows: ROWS[n], buys: buys.map(({ client, after }) => ({ client, after })) };
+}
+
+/** The advice. @param {Settling} found @param {string} leader @param {string} rival @param {string[]} clients */
+export function settleSentence({ now, rows, buys }, leader, rival, clients) {
+  if (Number.isNaN(now)) return `What would settle ${leader} or ${rival} is not known.`;
+  if (!buys.length) return `More rows would change nothing: ${leader} and ${rival} are compared exactly.`;
+  const present = `one-sided ${pText(now)}`;
+  if (now <= SETTLED_PVALUE) {
+    return `More rows would hardly change the winner by avg: ${present} for ${leader} over ${rival}, unadjusted.`;
+  }
+  const [n, best] = [ROWS.indexOf(rows), buys[0]];
+  const source = best.client === null ? "each of the two generators" : clients[best.client];
+  const more = `${rows.toLocaleString("en-US")} more rows from ${source}`;
+  const then = pText(best.after[n]);
+  if (best.after[n] > NOTABLE_SHARE * now) {
+    return `No single source settles ${leader} or ${rival}: ${more} should leave ${present} at ${then}.`;
+  }
+  const said = `${more} should bring ${present} to ${then}`;
+  const generated = buys.find(({ client }) => client === null);
+  return !generated || generated.after[n] > NOTABLE_SHARE * now
+    ? `${said}; more generated rows would not help.`
+    : `${said}.`;
+}
