@@ -13,6 +13,8 @@ from tests.golden import pages
 from tests.golden.release import releases
 from tests.golden.shares import text_of
 
+# A moment later the link was opened, or refused.
+FOLLOW = "text => { location.hash = text; return new Promise(done => setTimeout(done, 100)); }"
 NUMBERS = "cells => cells.map(cell => Number(cell.dataset.value))"
 
 
@@ -65,15 +67,28 @@ def test_it_opens_links_of_this_release_or_says_that_they_are_newer(show):
     lab.close()
 
 
-@pytest.fixture(params=["a page saved by this release", "the site"])
-def follow(request, saved):
-    """The same, of this release's own page."""
-    if request.param == "the site":
-        return leading(saved.show(request.getfixturevalue("site") / "labs/correlationlab.html"))
+@pytest.fixture
+def follow(saved):
+    """The same, of a page that this release saves."""
     lab = nm.CorrelationLab()
     page, _ = saved.open(lab)
     lab.close()
     return leading(page)
+
+
+def test_the_site_opens_links_of_that_release(kept, saved, site):
+    page, strings = saved.show(site / "labs/twinslab.html"), kept.read("shares/TwinsLab.json")
+    handles = page.locator("[role=slider][aria-label$=' mean']")
+    handles.first.wait_for()
+
+    def read():
+        return handles.evaluate_all("all => all.map(one => one.ariaLabel)"), page.get_by_role("alert").all_inner_texts()
+
+    for one in [*strings["scenes"], *strings["fields_left_out"]]:
+        page.evaluate(FOLLOW, one["text"].rpartition("#")[2])
+        names = {f"{client['name']} mean" for client in one["scene"]["clients"]}
+        _, alerts = until(page, read, lambda found, names=names: found[1] or names <= set(found[0]))
+        assert not alerts, one["what"]
 
 
 def test_pages_of_this_release_open_links_of_that(kept, follow):

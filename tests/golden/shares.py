@@ -6,12 +6,13 @@ import json
 import zlib
 
 import nbmetrics as nm
-from nbmetrics.labs.correlation.scene import ANSWERS, SCORES
+from nbmetrics.labs.correlation.scene import SCORES, CorrelationScene
 from nbmetrics.labs.dashboard.scene import AGGREGATES, COLOURS, ORDERS
 from nbmetrics.labs.memorization.scene import CHOICES
 from nbmetrics.labs.plane.items import MOST
 from nbmetrics.labs.playground.lessons import builtin_lessons
 from nbmetrics.labs.playground.scene import METRICS, PANELS, SWEEPS
+from nbmetrics.labs.toolkit import schema
 from tests.golden.labs import content, lab_of, settle
 from tests.golden.lessons import OWN
 from tests.labs.inside import accept, state_kind
@@ -188,7 +189,7 @@ def correlations():
         ("ends", {"rho": -1, "rho_hat": 1, "scale": 10}),
         ("nearly one", {"rho": 1 - 2**-53, "rho_hat": 0.1 + 0.2}),
     ]
-    asked = choices(metric=SCORES, step=(1, 2, 3), answer=ANSWERS)
+    asked = choices(metric=SCORES, step=(1, 2, 3), answer=schema.choices(CorrelationScene, "question", "answer"))
     for one in asked:
         question = {"step": one["step"], "answer": one["answer"]}
         edits.append((f"question {question}", {"metric": one["metric"], "question": question}))

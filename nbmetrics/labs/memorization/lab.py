@@ -329,8 +329,7 @@ class MemorizationLab(Lab):
 
     def to_code(self) -> str:
         """Python that rebuilds exactly this state; your own rows, and their images, go by the constructor's names."""
-        scene = self._scene
-        return str(scene.fill_template("own_items") if self._items is not None else scene.to_code())
+        return str(self._scene.to_code() if self._items is None else self._scene.fill_template("own_items"))
 
     def share(self) -> str:
         """A short string that holds exactly this state; your own data cannot be shared so."""
