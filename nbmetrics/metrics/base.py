@@ -20,7 +20,7 @@ import numpy as np
 
 from ..arrays import Array, check_frames
 from ..distributions import Distribution, draw_rows
-from ..errors import InvalidInput, check_choice, refusal_of, shown
+from ..errors import InvalidInput, check_choice, shown
 from ..summaries.rows import Rows
 from ..summaries.stream import BadRows
 from .capabilities import CAPABILITIES, Fold, Terms
@@ -330,8 +330,10 @@ def _shares_left(metric: Metric[Any], weights: Sequence[float], counts: Sequence
 
 def terms_of(metric: Metric[Any], real: Any, generated: Any) -> Terms:
     """The terms of one pair of summaries, or why there are none: a summary may have been refused already."""
-    if refusal := refusal_of(real, generated):
-        return refusal
+    if isinstance(real, InvalidInput):
+        return real
+    if isinstance(generated, InvalidInput):
+        return generated
     try:
         terms = metric.terms(real, generated)
     except BadRows:

@@ -41,7 +41,10 @@ class Sample:
             data = data.to_sample()
         if isinstance(data, Stream):
             data = data.collect()
-        distribution = data.distribution if isinstance(data, Sample) else as_distribution(data, argument)
+        if isinstance(data, Sample):
+            distribution = data.distribution
+        else:
+            distribution = None if type(data) is np.ndarray else as_distribution(data, argument)
         if distribution is None:
             rows = as_rows(data.rows if isinstance(data, Sample) else data, argument, dim=dim, min_rows=min_rows)
             return data if isinstance(data, Sample) else cls(rows=rows)

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from array_api_compat import is_torch_array
 
-from ...arrays import Array, align, subtract, to_numpy
+from ...arrays import align, to_numpy
 from ...distributions import Distribution, HasMoments, has_moments
 from ...errors import InvalidInput
 from ...summaries.moments import Moments, MomentsFold
@@ -43,6 +43,8 @@ from .debiased import Debiased
 from .size_gap import size_gap
 from .slopes import slopes
 
+# What is remembered of a generator: Tr (C C_G)^{1/2} with the clients for which it was computed ahead of the terms.
+CROSSES = "crosses"
 # Of Tr C + Tr C_G: how exactly the trace term is computed.
 PRECISION = 1e-11
 
@@ -103,11 +105,12 @@ class FID(
         small = [m for m in real if isinstance(m.kept_root, np.ndarray) and not m.is_dense]
         if len(small) > 1:
             stacked, ends = np.concatenate([m.root for m in small]), np.cumsum([len(m.root) for m in small])
-            for other in (g for g in generated if isinstance(g.dense, np.ndarray)):
-                product, traces = other.times_root(stacked), _crosses(other)
+            for other in (g for g in generated if g.kept_dense is not None and isinstance(g.dense, np.ndarray)):
+                product = other.times_root(stacked)
+                crosses: WeakKeyDictionary[Moments, float] = remember(other, CROSSES, WeakKeyDictionary)
                 for m, end in zip(small, ends, strict=True):
                     tolerance = PRECISION * (m.trace + other.trace)
-                    traces[m] = nuclear_norm(product[end - len(m.root) : end], tolerance)
+                    crosses[m] = nuclear_norm(product[end - len(m.root) : end], tolerance)
         return super().all_terms(real, generated)
 
     def pool(self, summaries: Sequence[Moments], weights: Sequence[float]) -> Moments:
@@ -120,9 +123,11 @@ class FID(
 
     def terms(self, real: Moments, generated: Moments) -> dict[str, float]:
         """`mean` = ‖μ − μ_G‖² and `covariance` = Tr C + Tr C_G − 2 Tr (C C_G)^{1/2}, both ≥ 0."""
-        shift = subtract(real.mean, generated.mean)
+        mean, other = align(real.mean, generated.mean)
+        shift = mean - other
         traces = real.trace + generated.trace
-        cross = _crosses(generated).get(real)
+        crosses: WeakKeyDictionary[Moments, float] = remember(generated, CROSSES, WeakKeyDictionary)
+        cross = crosses.get(real)
         if cross is None:
             cross = float(self._spectrum(real, generated).sum())
         return {"mean": float(shift @ shift), "covariance": max(0.0, traces - 2.0 * cross)}
@@ -130,12 +135,20 @@ class FID(
     def _spectrum(self, real: Moments, generated: Moments) -> np.ndarray:
         """The singular values of A Bᵀ; the last ones are kept, as `size_gap` asks after `terms`."""
         last: WeakKeyDictionary[Moments, np.ndarray] = remember(generated, "spectrum", WeakKeyDictionary)
-        values = last.get(real)
+        if (kept := last.get(real)) is not None:
+            return kept
+        tolerance, values = PRECISION * (real.trace + generated.trace), None
+        if is_torch_array(real.mean) or is_torch_array(generated.mean):
+            root_a, root_b = align(real.root, generated.root)
+            values = singular_values(root_a @ root_b.T, tolerance)
+        elif real.is_dense and generated.is_dense:
+            values = congruent_values(real.dense, generated.graded, tolerance)
         if values is None:
-            values = to_numpy(_spectrum(real, generated, PRECISION * (real.trace + generated.trace)))
-            last.clear()
-            last[real] = values
-        return values
+            values = singular_values(generated.times_root(real.root), tolerance)
+        singular = to_numpy(values)
+        last.clear()
+        last[real] = singular
+        return singular
 
     def size_gap(
         self, clients: Sequence[Moments], weights: Sequence[float], pooled: Moments, generated: Moments
@@ -192,24 +205,6 @@ class FID(
     @property
     def convention(self) -> str:
         return "FID: squared Fréchet distance, covariances with ddof 1"
-
-
-def _crosses(generated: Moments) -> WeakKeyDictionary[Moments, float]:
-    """Tr (C C_G)^{1/2} with the clients for which it was computed ahead of the terms."""
-    return remember(generated, "crosses", WeakKeyDictionary)
-
-
-def _spectrum(real: Moments, generated: Moments, tolerance: float) -> Array:
-    """The singular values of A Bᵀ; their sum, Tr (C C_G)^{1/2}, to within `tolerance`."""
-    mixed = is_torch_array(real.mean) or is_torch_array(generated.mean)
-    if not mixed and real.is_dense and generated.is_dense:
-        values = congruent_values(real.dense, generated.graded, tolerance)
-        if values is not None:
-            return values
-    if not mixed:
-        return singular_values(generated.times_root(real.root), tolerance)
-    root_a, root_b = align(real.root, generated.root)
-    return singular_values(root_a @ root_b.T, tolerance)
 
 
 def fid(real: Any, generated: Any) -> float:

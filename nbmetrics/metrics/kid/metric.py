@@ -36,7 +36,6 @@ from ..capabilities import (
 from ..stratified import InfluenceValues, Pieces, Strata, whole
 from ..streaming import summarized_once
 from .estimators import AllPairs, as_estimator
-from .kernels import Polynomial, as_kernel
 from .influence import kernel_influence_values
 from .kernels import as_kernel
 from .mean_tables import PairwiseMeans, remember_means, tabulate
