@@ -90,7 +90,7 @@ def test_the_bar_counts_every_score(monkeypatch):
         def update(self, count):
             self.done += count
 
-    monkeypatch.setattr(noise_trials, "bar", Bar)
+    monkeypatch.setattr(noise_trials, "progress_bar", Bar)
     metrics = ["fid", KID_OF_FEATURES, "vendi"]
     noise_study(CLIENTS, GENERATORS, metrics, clip=4.0, epsilons=[1.0, 2.0], repeats=3, samples=9, progress=False)
     (bar,) = bars
