@@ -8,7 +8,7 @@
  */
 import { NumberTable } from "../../toolkit/view/chart.js";
 import { el, setText } from "../../toolkit/view/dom.js";
-import { read, read, readRow, readRow } from "../../toolkit/view/json_numbers.js";
+import { read, readRow } from "../../toolkit/view/json_numbers.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
 import { card } from "./certificate_card.js";
 import { inWords, sharesOf } from "./metric_view.js";
