@@ -102,11 +102,7 @@ def imported(source, relative):
         else:
             continue
         when = (
-            "never"
-            if any(map(_is_for_types_only, outer))
-            else "lazy_imports"
-            if any(map(_is_function, outer))
-            else "at once"
+            "never" if any(map(_is_for_types_only, outer)) else "late" if any(map(_is_function, outer)) else "at once"
         )
         yield from ((node.lineno, name, when) for name in names)
 

@@ -80,21 +80,21 @@ def _write(name: str, path: str, write: Callable[[str], Any]) -> None:
 
 def _experiment(name: str) -> Callable[..., Any]:
     listed = experiments.titles()
-    known = dict(zip(listed["id"], listed["name"], strict=True))
-    name = known.get(name.upper(), name)
-    return getattr(experiments, check_choice(name, known.values(), "name"))
+    names_by_id = dict(zip(listed["id"], listed["name"], strict=True))
+    name = names_by_id.get(name.upper(), name)
+    return getattr(experiments, check_choice(name, names_by_id.values(), "name"))
 
 
-def _arguments(experiment: Callable[..., Any], given: list[str]) -> dict[str, Any]:
+def _arguments(experiment: Callable[..., Any], settings: list[str]) -> dict[str, Any]:
     arguments = {}
-    for item in given:
+    for item in settings:
         name, equals, text = item.partition("=")
         if not equals:
             raise InvalidInput("--set", f"got {item!r}", "Write NAME=VALUE")
-        known = inspect.signature(experiment).parameters
-        if not known:
+        parameters = inspect.signature(experiment).parameters
+        if not parameters:
             raise InvalidInput("--set", f"got {name!r}", "This experiment takes no arguments")
-        check_choice(name, known, "--set")
+        check_choice(name, parameters, "--set")
         try:
             arguments[name] = json.loads(text)
         except json.JSONDecodeError:

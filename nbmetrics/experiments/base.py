@@ -19,7 +19,7 @@ from ..metrics.kid.kernels import Kernel, Polynomial, as_kernel
 P = ParamSpec("P")
 
 # Draws, repeats or points that an experiment takes.
-MOST = 1_000_000
+MAX_COUNT = 1_000_000
 
 DISTRIBUTED, FLD_PAPER, CFID_PAPER = "Wang et al.", "Jiralerspong et al.", "Soloveitchik et al."
 KID_PAPER = "the KID explainer"
@@ -35,11 +35,13 @@ def experiment(row: str, source: str) -> Callable[[Callable[P, pd.DataFrame]], C
     """
 
     def wrap(function: Callable[P, pd.DataFrame]) -> Callable[P, pd.DataFrame]:
-        said = (function.__doc__ or function.__name__.replace("_", " ")).strip()  # python -OO has no docstrings
-        title = said.splitlines()[0].rstrip(".")
+        docstring = (function.__doc__ or function.__name__.replace("_", " ")).strip()  # python -OO has no docstrings
+        title = docstring.splitlines()[0].rstrip(".")
         signature = inspect.signature(function)
-        numbers = [name for name, given in signature.parameters.items() if str(given.annotation).startswith("int")]
-        counts = {name: math.inf if name == "seed" else MOST for name in numbers}
+        numbers = [
+            name for name, parameter in signature.parameters.items() if str(parameter.annotation).startswith("int")
+        ]
+        counts = {name: math.inf if name == "seed" else MAX_COUNT for name in numbers}
 
         @functools.wraps(function)
         def run(*args: P.args, **kwargs: P.kwargs) -> pd.DataFrame:
@@ -107,10 +109,10 @@ def sweep(
     swept = list(values)
     generators = {f"{position}: {name} = {value:g}": source(value) for position, value in enumerate(swept)}
     scores = evaluate(federation, generators, metrics, progress=False, **options)
-    return wide(scores).assign(generator=swept).rename(columns={"generator": name})
+    return wide_table(scores).assign(generator=swept).rename(columns={"generator": name})
 
 
-def wide(scores: Any, first: str = "generator") -> pd.DataFrame:
+def wide_table(scores: Any, first: str = "generator") -> pd.DataFrame:
     """One row a generator: the column `first` with its name, then `<metric>_avg`, `_all`, `_gap` of every metric."""
     table = pd.DataFrame({first: scores.generators})
     for metric in scores.metrics:
