@@ -15,7 +15,7 @@ import numpy as np
 from ..distributions import Distribution, draw_rows
 from ..errors import shown
 from ..federation import Client, Federation, Generator
-from ..federation.client import streamed_for
+from ..federation.client import stream_for
 from ..metrics import Metric, Sample
 from .standing import client_summary, summarized
 from .streams import Reading, check_streams
@@ -144,7 +144,7 @@ class GeneratorSamples:
         if self._given is None:
             raise ValueError(f"generator {self.name!r} only answers")
         if self.reading is not None:
-            if streamed_for(self.reading.stream, self.reading.streaming_mode(metric)) is not None:
+            if stream_for(self.reading.stream, self.reading.streaming_mode(metric)) is not None:
                 return self._given
             self._rows = self._rows or Sample(rows=self.reading.stream.collect())
             return self._rows

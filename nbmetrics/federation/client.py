@@ -61,15 +61,15 @@ class Client:
         self.report: Any = None
         self.columns = column_names(data)
         check_frames(data=data, test=test)
-        given = opened(data, "data")
-        is_images = are_images(given) and not parquet_files(given)
-        images = images_of(given, "data", self.extraction) if is_images else None
+        data_read = open_npy(data, "data")
+        is_images = are_images(data_read) and not parquet_files(data_read)
+        images = images_of(data_read, "data", self.extraction) if is_images else None
         # What the rows are made of, one for each, where that is known.
         self.images: Any = images
         self.distribution: Any = None
         self.stream: Stream | None = None
         if images is None:
-            self._take(distribution_or_rows(given, "data"))
+            self._take(distribution_or_rows(data_read, "data"))
         self.condition = None if condition is None else as_rows(condition, "condition")
         if self.stream is not None and (condition is not None or (labels is not None and self.stream.size is None)):
             self.rows, self.stream = self.stream.collect(), None  # what belongs to its rows, one by one, needs them
@@ -87,13 +87,13 @@ class Client:
             test = rows_of(images_of(test, "test", self.extraction), self.extraction, "test")
         self.test = None if test is None else as_rows(test, "test", dim=self.dim)
 
-    def _take(self, given: Any) -> None:
-        if isinstance(given, Stream):
-            self.stream, self.columns = given, given.columns or self.columns
-        elif isinstance(given, Distribution):
-            self.distribution, self.rows = given, None
+    def _take(self, data: Any) -> None:
+        if isinstance(data, Stream):
+            self.stream, self.columns = data, data.columns or self.columns
+        elif isinstance(data, Distribution):
+            self.distribution, self.rows = data, None
         else:
-            self.rows = given
+            self.rows = data
 
     @cached_property
     def rows(self) -> Array | None:
@@ -118,8 +118,8 @@ class Client:
         return 0 if self.rows is None else int(self.rows.shape[0])
 
     def to_sample(self, reads: str = "rows") -> Sample:
-        """What a metric sees of this client; of a stream by how the metric reads it, see `Metric.streaming_mode`."""
-        if (stream := streamed_for(self.stream, reads)) is not None:
+        """Return what a metric sees of this client; of a stream by its way of reading, see `Metric.streaming_mode`."""
+        if (stream := stream_for(self.stream, reads)) is not None:
             return Sample(test=self.test, stream=stream)
         return Sample(self.rows, self.distribution, self.test, self.condition)
 
@@ -137,7 +137,7 @@ class Client:
 
 
 def distribution_or_rows(data: Any, argument: str) -> Any:
-    """The distribution, stream or rows (n, d) of what a client or a generator is given, images apart."""
+    """Return the distribution, stream or rows (n, d) that a client or a generator is given, images apart."""
     distribution = as_distribution(data, argument)
     if distribution is not None:
         return distribution
@@ -148,7 +148,7 @@ def distribution_or_rows(data: Any, argument: str) -> Any:
     except InvalidInput as error:
         raise of_whom(error, argument) from error.__cause__
     if stream is not None:
-        return checked_map(stream, argument)
+        return check_mapped_rows(stream, argument)
     if not is_array(data) and not hasattr(data, "__array__") and isinstance(data, Iterable):
         items = check_list(data, argument)
         if items and all(is_array(item) and item.ndim == 2 for item in items):
@@ -161,8 +161,8 @@ def distribution_or_rows(data: Any, argument: str) -> Any:
     return as_rows(data, argument)
 
 
-def checked_map(stream: Stream, argument: str) -> Stream:
-    """The stream; a file that is mapped was read to its end, so that bad rows are told at once."""
+def check_mapped_rows(stream: Stream, argument: str) -> Stream:
+    """Return the stream after reading a mapped file to its end, so that bad rows are reported at once."""
     if stream.is_file and not stream.was_read:
         try:
             for _ in stream.batches():
@@ -172,15 +172,15 @@ def checked_map(stream: Stream, argument: str) -> Stream:
     return stream
 
 
-def streamed_for(stream: Stream | None, reads: str) -> Stream | None:
-    """The stream where a metric that reads it so is given it, and not its rows: see `Metric.streaming_mode`."""
+def stream_for(stream: Stream | None, reads: str) -> Stream | None:
+    """Return the stream of a client for a metric that reads it so, or None; see `Metric.streaming_mode`."""
     if stream is None or reads == "rows" or ((reads == "again" or stream.is_mapped) and stream.fits):
         return None
     return stream
 
 
-def opened(data: Any, argument: str) -> Any:
-    """The array in a `.npy` file, whose path was given; anything else, folders and zips of images too, as it is."""
+def open_npy(data: Any, argument: str) -> Any:
+    """Return the array in a `.npy` file, whose path was given; anything else, such as a folder of images, as it is."""
     if not isinstance(data, (str, os.PathLike)) or parquet_files(data) or are_images(data):
         return data
     fix = "Give the path of a .npy or parquet file, or of a folder or zip of images"
