@@ -1,0 +1,155 @@
+"""The commands score, features and cache, each a function of its options.
+
+run_score     check the files → clients and generators as rows → evaluate → table and files
+run_features  a folder of images → a .npy file of rows
+run_cache     what is kept of features computed before, or away with it
+"""
+
+from __future__ import annotations
+
+import io
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInput, check_count, check_names, check_number, shown
+from ..evaluation.evaluate import evaluate
+from ..evaluation.export import as_csv
+from ..evaluation.uncertainty import Bootstrap, Influence, Jackknife
+from ..features import Extraction, extraction
+from ..features.cache import bytes_text, cache
+from ..features.networks import PROBABILITIES
+from ..files import checked_path, write
+from ..metrics import Metric, metric_of
+from ..metrics.inception_score import AMScore, InceptionScore
+from .parties import FEATURES, Party, Reader, client_parties, containment_notes, existing_path, generated_parties
+from .report import Report, as_json, as_page, as_text
+
+
+def run_score(options: Namespace) -> None:
+    """Print the scores, and write the files that were asked for."""
+    write_json = writer("--json", options.json, ".json")
+    write_page = writer("--html", options.html, ".html", ".htm")
+    write_csv = writer("--csv", options.csv, ".csv")
+    write_markdown = writer("--markdown", options.markdown, ".md")
+    write_latex = writer("--latex", options.latex, ".tex")
+    metrics, design = _metrics(options), _design(options)
+    clients, notes = client_parties(options.clients)
+    generated = generated_parties(options.generated)
+    notes += containment_notes(clients, generated)
+    reader = Reader(lambda: settings(options))
+    has_images = not all(party.is_rows for party in (*clients, *generated))
+    if has_images:
+        _check_probabilities(metrics, options.extractor)
+        reader.extraction  # noqa: B018 - a wrong extractor is told before anything is read
+    federation = reader.federation(Path(options.clients).expanduser(), clients, has_images)
+    generators = reader.generators(generated)
+    if options.test is not None:
+        federation = federation.split(options.test, options.seed)
+    scores = evaluate(
+        federation,
+        generators,
+        metrics,
+        samples=options.samples,
+        seed=options.seed,
+        uncertainty=design,
+        progress=options.progress,
+    )
+    report = Report(scores, federation, clients, generated, generators, notes, reader.unread, vars(options))
+    write_json(as_json(report))
+    write_page(as_page(report))
+    write_csv(as_csv(scores.table))
+    write_markdown(scores.to_markdown().encode("utf-8"))
+    write_latex(scores.to_latex().encode("utf-8"))
+    print(as_text(report))  # last: `| head` may close the pipe
+
+
+def run_features(options: Namespace) -> None:
+    """Write the rows of a folder of images, and print how many of how wide."""
+    write = writer("--out", options.out, FEATURES)
+    folder = existing_path("FOLDER", options.folder)
+    if folder.suffix.lower() == FEATURES:
+        raise InvalidInput("FOLDER", f"{folder} are features already", "Give a folder or a zip of images")
+    reader = Reader(lambda: settings(options))
+    extraction = reader.extraction
+    rows = extraction.rows(reader.data(Party("FOLDER", folder.name, folder)))
+    content = io.BytesIO()
+    np.save(content, rows, allow_pickle=False)
+    path = write(content.getvalue())
+    print(f"{len(rows):,} rows of {rows.shape[1]:,} features in {path}")
+    print(f"Features: {extraction.convention}")
+
+
+def run_cache(options: Namespace) -> None:
+    """Print what is kept, or remove it and print how much that was."""
+    info = cache.info()
+    if options.what == "info":
+        print(info)
+        return
+    cache.clear()
+    print(f"Removed {info.files:,} files, {bytes_text(info.bytes)}, from {info.folder}")
+
+
+def writer(option: str, path: str | None, *suffixes: str) -> Callable[[bytes], Path | None]:
+    """Return a function that writes bytes to `path`, checked at once; it does nothing where there is no path."""
+    if path is None:
+        return lambda content: None
+    target = _naming_option(option, checked_path, path, *suffixes)
+    return lambda content: _naming_option(option, write, target, content)
+
+
+def _naming_option(option: str, act: Callable[..., Any], *arguments: Any) -> Any:
+    """Return act(*arguments), whose refusal is then about the option."""
+    try:
+        return act(*arguments)
+    except InvalidInput as error:
+        raise InvalidInput(option, error.seen, error.fix) from None
+
+
+def settings(options: Namespace) -> Extraction:
+    """Return the extraction that the options name."""
+    names = ("weights", "download", "batch_size", "device", "resize", "cache", "progress")
+    try:
+        return extraction(options.extractor, **{name: getattr(options, name) for name in names})
+    except InvalidInput as error:
+        argument = error.argument.replace("_", "-")
+        raise InvalidInput(f"--{argument}", error.seen, error.fix) from None
+
+
+def _metrics(options: Namespace) -> list[Metric[Any]]:
+    """Return the metrics that are named; what else a number decides is checked before anything is read."""
+    check_count(options.seed, "--seed", minimum=0)
+    if options.samples is not None:
+        check_count(options.samples, "--samples")
+    if options.test is not None:
+        check_number(options.test, "--test", minimum=0, maximum=1)
+    names = [name.strip() for name in options.metrics.split(",") if name.strip()]
+    metrics = [metric_of(name, "--metrics") for name in check_names(names, "--metrics")]
+    if not metrics:
+        raise InvalidInput("--metrics", f"got {shown(options.metrics)}", "Name at least one, such as fid")
+    for metric in metrics:
+        if metric.is_conditional:
+            seen = f"{metric.name} compares answers to inputs x, which folders do not hold"
+            raise InvalidInput("--metrics", seen, "Use nm.Client(y, condition=x) in Python")
+        if metric.needs_test and options.test is None:
+            seen = f"{metric.name} compares with rows the generator has not seen"
+            raise InvalidInput("--metrics", seen, "Hold some of each client out: --test 0.2")
+    return metrics
+
+
+def _check_probabilities(metrics: Sequence[Metric[Any]], extractor: str) -> None:
+    """Raise InvalidInput for metrics of class probabilities where images become something else."""
+    of_classes = [metric.name for metric in metrics if isinstance(metric, (InceptionScore, AMScore))]
+    if of_classes and extractor != PROBABILITIES:
+        seen = f"{' and '.join(of_classes)}: of class probabilities, which --extractor {extractor} does not give"
+        raise InvalidInput("--metrics", seen, f"Use --extractor {PROBABILITIES}, in a run of its own")
+
+
+def _design(options: Namespace) -> Any:
+    designs = {"influence": Influence, "jackknife": Jackknife}
+    if options.uncertainty == "bootstrap":
+        return Bootstrap(seed=options.seed)
+    return designs[options.uncertainty]() if options.uncertainty in designs else None
