@@ -35,7 +35,7 @@ def iid(rows: int, clients: Any, seed: Any) -> Parts:
     count, rng = check_count(clients, "clients"), _rng(seed)
     if count > rows:
         raise InvalidInput("clients", f"are {count} for {rows} rows", "Ask for fewer clients")
-    return _sorted(np.array_split(rng.permutation(rows), count))
+    return _sort_parts(np.array_split(rng.permutation(rows), count))
 
 
 def power_law(rows: int, clients: Any, exponent: Any, seed: Any) -> Parts:
@@ -44,7 +44,7 @@ def power_law(rows: int, clients: Any, exponent: Any, seed: Any) -> Parts:
     steep = check_number(exponent, "exponent", minimum=0, maximum=10)
     ends = np.cumsum(np.arange(1.0, count + 1) ** -steep)
     ends = 2 * np.arange(1, count + 1) + np.rint(ends / ends[-1] * (rows - 2 * count)).astype(np.int64)
-    return _sorted(np.split(rng.permutation(rows), ends[:-1]))
+    return _sort_parts(np.split(rng.permutation(rows), ends[:-1]))
 
 
 def dirichlet(y: Any, rows: int, clients: Any, alpha: Any, seed: Any) -> Parts:
@@ -63,7 +63,7 @@ def dirichlet(y: Any, rows: int, clients: Any, alpha: Any, seed: Any) -> Parts:
                 0, count - 1
             )
         if np.bincount(owner, minlength=count).min() >= 2:
-            return _owned(owner, count)
+            return _parts_by_owner(owner, count)
     seen = f"are {count} for {rows} rows, and with alpha = {spread:g} some client always has fewer than 2"
     raise InvalidInput("clients", seen, "Ask for fewer clients, or a larger alpha")
 
@@ -77,7 +77,9 @@ def shards(y: Any, rows: int, clients: Any, per_client: Any, seed: Any) -> Parts
         raise InvalidInput("per_client", seen, f"Give at most {rows // count}")
     order = rng.permutation(rows)
     cut = np.array_split(order[np.argsort(labels[order], kind="stable")], count * each)
-    return _sorted(np.concatenate([cut[k] for k in dealt]) for dealt in rng.permutation(len(cut)).reshape(count, each))
+    return _sort_parts(
+        np.concatenate([cut[k] for k in dealt]) for dealt in rng.permutation(len(cut)).reshape(count, each)
+    )
 
 
 def pathological(y: Any, rows: int, clients: Any, classes: Any, seed: Any) -> Parts:
@@ -108,7 +110,7 @@ def pathological(y: Any, rows: int, clients: Any, classes: Any, seed: Any) -> Pa
     if np.bincount(owner, minlength=count).min() < 2:
         seen = f"are {count} for {rows} rows with {each} label{'s' * (each > 1)} each, and some has fewer than 2 rows"
         raise InvalidInput("clients", seen, "Ask for fewer clients")
-    return _owned(owner, count)
+    return _parts_by_owner(owner, count)
 
 
 def variance_limited(rows: np.ndarray, y: Any, neighbors: Any, seed: Any) -> Parts:
@@ -168,9 +170,9 @@ def _clients(clients: Any, rows: int) -> int:
     return count
 
 
-def _owned(owner: np.ndarray, count: int) -> Parts:
+def _parts_by_owner(owner: np.ndarray, count: int) -> Parts:
     return {f"Client {k + 1}": np.flatnonzero(owner == k) for k in range(count)}
 
 
-def _sorted(parts: Iterable[np.ndarray]) -> Parts:
+def _sort_parts(parts: Iterable[np.ndarray]) -> Parts:
     return {f"Client {k}": np.sort(part) for k, part in enumerate(parts, 1)}

@@ -28,8 +28,8 @@ from . import pairs
 from .batches import remember_means, tabulate
 from .centred import centred
 from .estimators import AllPairs, as_estimator
-from .influence_values import kernel_influence_values
 from .kernels import Polynomial, as_kernel
+from .pulls import kernel_influence_values
 from .replicates import replicates
 
 CUBIC = Polynomial(3)
