@@ -73,11 +73,11 @@ def check_same_order(named: Iterable[tuple[str, tuple[str, ...] | None]], argume
 
     It names `argument`, or else the frame whose order is another.
     """
-    known: dict[tuple[str, ...], tuple[str, tuple[str, ...]]] = {}
+    first_by_columns: dict[tuple[str, ...], tuple[str, tuple[str, ...]]] = {}
     for name, columns in named:
         if columns is None:
             continue
-        first, order = known.setdefault(tuple(sorted(columns)), (name, columns))
+        first, order = first_by_columns.setdefault(tuple(sorted(columns)), (name, columns))
         if columns != order:
             k = next(k for k, pair in enumerate(zip(columns, order, strict=True)) if pair[0] != pair[1])
             seen = f"column {k + 1} of {shown(name)} is {shown(columns[k])}, of {shown(first)} {shown(order[k])}"
@@ -179,7 +179,7 @@ def to_numpy(x: Array) -> np.ndarray:
 
 
 @contextmanager
-def evaluated(module: Any, seed: int) -> Iterator[Array]:
+def evaluation_mode(module: Any, seed: int) -> Iterator[Array]:
     """A torch module in evaluation mode, without gradients, its own randomness seeded; gives its first parameter.
 
     The mode of every submodule and torch's random stream are left as they were. Modules draw from torch's one
@@ -187,8 +187,8 @@ def evaluated(module: Any, seed: int) -> Iterator[Array]:
     the user's own that draws from torch, or trains the module, at the same time still gets in the way.
     """
     torch = sys.modules["torch"]
-    given = next((p for p in module.parameters() if p.is_floating_point()), torch.zeros(0))
-    gpu = [given.device] if given.device.type == "cuda" else []
+    parameter = next((p for p in module.parameters() if p.is_floating_point()), torch.zeros(0))
+    gpu = [parameter.device] if parameter.device.type == "cuda" else []
     with _one_module, torch.no_grad(), torch.random.fork_rng(devices=gpu):
         modes = {part: part.training for part in module.modules()}
         module.eval()
@@ -197,19 +197,19 @@ def evaluated(module: Any, seed: int) -> Iterator[Array]:
             for place in gpu:
                 with torch.cuda.device(place):
                     torch.cuda.manual_seed(seed)
-            yield given
+            yield parameter
         finally:
             for part, mode in modes.items():
                 part.training = mode
 
 
 def run_module(module: Any, latent: np.ndarray, seed: int) -> Array:
-    """What a torch module makes of latents, `evaluated`."""
-    with evaluated(module, seed) as given:
-        made = module(given.new_tensor(latent))
-    if not is_torch_array(made):
-        raise InvalidInput("source", f"the module gives {shown(made)}", "Let forward return one tensor of rows")
-    return made.detach()
+    """What a torch module makes of latents, `evaluation_mode`."""
+    with evaluation_mode(module, seed) as parameter:
+        outputs = module(parameter.new_tensor(latent))
+    if not is_torch_array(outputs):
+        raise InvalidInput("source", f"the module gives {shown(outputs)}", "Let forward return one tensor of rows")
+    return outputs.detach()
 
 
 def module_source(module: Any) -> Callable[..., Any]:

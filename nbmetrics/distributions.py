@@ -364,16 +364,16 @@ def _plain(value: Any, argument: str) -> np.ndarray:
 
 
 def _covariance(cov: Any, dim: int) -> tuple[np.ndarray, np.ndarray]:
-    given = _plain(cov, "cov")
-    if given.ndim < 2:
-        variances = _vector(given, "cov")
+    entries = _plain(cov, "cov")
+    if entries.ndim < 2:
+        variances = _vector(entries, "cov")
         if variances.size not in (1, dim):
             raise InvalidInput("cov", f"has {variances.size} variances for dimension {dim}", "Give one each")
         if variances.min() < 0:
             raise InvalidInput("cov", f"has a variance of {variances.min():g}", "Variances are 0 or more")
         variances = np.broadcast_to(variances, (dim,))
         return np.diag(variances), np.diag(np.sqrt(variances))
-    matrix = np.array(as_rows(given, "cov"), dtype=np.float64)
+    matrix = np.array(as_rows(entries, "cov"), dtype=np.float64)
     if matrix.shape != (dim, dim):
         raise InvalidInput("cov", f"has shape {matrix.shape} for dimension {dim}", f"Give shape ({dim}, {dim})")
     largest = np.abs(matrix).max()

@@ -58,9 +58,9 @@ class InvalidInput(ValueError):
         return InvalidInput(f"{who}, {self.argument}", self.seen, self.fix)
 
 
-def refusal_of(*found: Any) -> InvalidInput | None:
+def refusal_of(*values: Any) -> InvalidInput | None:
     """The first of these that is no summary or score, but the reason why there is none."""
-    return next((item for item in found if isinstance(item, InvalidInput)), None)
+    return next((item for item in values if isinstance(item, InvalidInput)), None)
 
 
 def caller_level() -> int:
@@ -83,11 +83,11 @@ def shown(value: Any, limit: int = 80) -> str:
 def printable(text: str, limit: int) -> str:
     """At most `limit` letters of a text, cut at its end, with \\x1b and \\ud800 for what cannot be shown."""
     text = text if len(text) <= limit else text[: limit - 1] + "…"
-    return _UNPRINTABLE.sub(_escaped, text)
+    return _UNPRINTABLE.sub(_escape, text)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return found[0] if found[0] in _LINE_BREAKS else found[0].encode("unicode_escape").decode()
+def _escape(match: re.Match[str]) -> str:
+    return match[0] if match[0] in _LINE_BREAKS else match[0].encode("unicode_escape").decode()
 
 
 def check_choice(value: Any, choices: Iterable[str], argument: str) -> str:
@@ -95,9 +95,9 @@ def check_choice(value: Any, choices: Iterable[str], argument: str) -> str:
     names = list(choices)
     if isinstance(value, str) and value in names:
         return value
-    given = (value if isinstance(value, str) else shown(value)).lower()[:LONGEST_NAME]
-    close = [name for name in names if sorted(name) == sorted(given)]
-    close = close or difflib.get_close_matches(given, names, n=1, cutoff=0.4)
+    text = (value if isinstance(value, str) else shown(value)).lower()[:LONGEST_NAME]
+    close = [name for name in names if sorted(name) == sorted(text)]
+    close = close or difflib.get_close_matches(text, names, n=1, cutoff=0.4)
     hint = f"Did you mean {close[0]!r}? " if close else ""
     raise InvalidInput(argument, f"got {shown(value)}", f"{hint}Choose one of: {', '.join(names)}")
 
@@ -116,12 +116,12 @@ def _number(value: Any) -> float:
 def check_list(items: Iterable[Any], argument: str, most: int = MAX_ITEMS) -> list[Any]:
     """What `items` gives, one after the other; an endless iterator is stopped after `most`."""
     try:
-        found = list(islice(items, most + 1))
+        taken = list(islice(items, most + 1))
     except TypeError:
         raise InvalidInput(argument, f"got {shown(items)}", "Give a list") from None
-    if len(found) > most:
+    if len(taken) > most:
         raise InvalidInput(argument, f"gives more than {most:,} items", "Give an iterator that ends sooner")
-    return found
+    return taken
 
 
 def check_number(value: Any, argument: str, *, minimum: float = -math.inf, maximum: float = math.inf) -> float:
@@ -147,32 +147,35 @@ def check_count(value: Any, argument: str, *, minimum: int = 1, maximum: float =
 def check_named_weights(weights: Any, names: Sequence[str], argument: str = "weights") -> tuple[float, ...]:
     """Weights in the order of `names`, divided by their sum; given in that order, or by name: a dict, or a pandas
     Series whose index holds names."""
-    given = dict(weights.items()) if hasattr(weights, "items") else None
-    if given is not None and list(given) != list(range(len(names))):  # a Series may be numbered only
-        lacking, odd = [name for name in names if name not in given], [name for name in given if name not in names]
+    weights_by_name = dict(weights.items()) if hasattr(weights, "items") else None
+    if weights_by_name is not None and list(weights_by_name) != list(
+        range(len(names))
+    ):  # a Series may be numbered only
+        lacking = [name for name in names if name not in weights_by_name]
+        odd = [name for name in weights_by_name if name not in names]
         if lacking or odd:
             which = [f"lacks {shown(lacking)}"] * bool(lacking) + [
                 f"has {shown(odd)}, which no client is called"
             ] * bool(odd)
             raise InvalidInput(argument, " and ".join(which), "Give one for each client, 0 to leave one out")
-        weights = [given[name] for name in names]
-    elif given is not None:
-        weights = list(given.values())
+        weights = [weights_by_name[name] for name in names]
+    elif weights_by_name is not None:
+        weights = list(weights_by_name.values())
     return check_weights(weights, len(names), argument)
 
 
 def check_weights(weights: Any, count: int, argument: str = "weights") -> tuple[float, ...]:
     """`count` non-negative finite weights, divided by their sum; those below 1e-100 of the largest count as 0."""
     try:
-        given = list(weights if hasattr(weights, "__len__") else islice(weights, count + 1))
+        listed = list(weights if hasattr(weights, "__len__") else islice(weights, count + 1))
     except TypeError:
         raise InvalidInput(argument, f"got {shown(weights)}", "Give a sequence of numbers") from None
-    if len(given) != count:
-        raise InvalidInput(argument, f"got {len(given)} weights for {count} parts", "Give one weight each")
-    values = [_number(w) for w in given]
+    if len(listed) != count:
+        raise InvalidInput(argument, f"got {len(listed)} weights for {count} parts", "Give one weight each")
+    values = [_number(w) for w in listed]
     for position, value in enumerate(values):
         if not math.isfinite(value) or value < 0:
-            seen = f"weight {position} is {shown(given[position])}"
+            seen = f"weight {position} is {shown(listed[position])}"
             raise InvalidInput(argument, seen, "Weights are finite numbers, 0 or more")
     largest = max(values)
     if largest == 0:
@@ -191,8 +194,8 @@ def check_names(names: Sequence[Any], argument: str) -> tuple[str, ...]:
         if len(name) > LONGEST_NAME:
             said = f"the name {shown(name)} has {len(name):,} letters"
             raise InvalidInput(argument, said, f"Give at most {LONGEST_NAME}")
-        if found := _UNPRINTABLE.search(name):
-            said = f"the name {shown(name)} has the letter {shown(found[0])}, which cannot be shown"
+        if unprintable := _UNPRINTABLE.search(name):
+            said = f"the name {shown(name)} has the letter {shown(unprintable[0])}, which cannot be shown"
             raise InvalidInput(argument, said, "Give names of one line, without control characters or halves of pairs")
         if name in seen:
             raise InvalidInput(argument, f"the name {shown(name)} appears twice", "Give every item a name of its own")
@@ -206,8 +209,8 @@ def check_text(value: Any, argument: str, longest: int = MAX_TEXT_LETTERS) -> st
         raise InvalidInput(argument, f"got {shown(value)}", "Give a text")
     if len(value) > longest:
         raise InvalidInput(argument, f"{shown(value)} has {len(value):,} letters", f"Give at most {longest:,}")
-    for found in _UNPRINTABLE.finditer(value):
-        if found[0] not in _LINE_BREAKS:
-            seen = f"{shown(value)} has the letter {shown(found[0])}, which cannot be shown"
+    for unprintable in _UNPRINTABLE.finditer(value):
+        if unprintable[0] not in _LINE_BREAKS:
+            seen = f"{shown(value)} has the letter {shown(unprintable[0])}, which cannot be shown"
             raise InvalidInput(argument, seen, "Leave control characters and halves of pairs away")
     return value

@@ -50,10 +50,10 @@ def lowest(scores: Any, scale: Any = None) -> int:
     """
     scores = np.asarray(scores, dtype=np.float64)
     scale = np.abs(scores) if scale is None else np.asarray(scale, dtype=np.float64)
-    known = np.flatnonzero(~np.isnan(scores))
-    if not len(known):
+    places = np.flatnonzero(~np.isnan(scores))
+    if not len(places):
         return 0
-    least = int(known[np.argmin(scores[known])])
+    least = int(places[np.argmin(scores[places])])
     return int(np.argmax(is_tie(scores, scores[least], np.maximum(scale, scale[least]))))
 
 

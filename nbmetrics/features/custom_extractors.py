@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import evaluated
+from ..arrays import evaluation_mode
 from ..errors import InvalidInput, check_count, shown
 from .batches import CLEAN_CONVENTION, clean_resize, rows_by_shape
 from .weights import digest
@@ -91,7 +91,7 @@ class ModuleExtractor:
         pixels = pixels[:, None] if pixels.ndim == 3 else pixels.permute(0, 3, 1, 2).contiguous()
         if pixels.shape[1] == 1 and self._channels == 3:
             pixels = pixels.repeat(1, 3, 1, 1)
-        with evaluated(self._module, 0) as first:
+        with evaluation_mode(self._module, 0) as first:
             outputs = self._module(pixels.to(device=first.device, dtype=first.dtype))
         return _flatten_rows(outputs, len(images))
 

@@ -68,8 +68,8 @@ def evaluation(
     if options.get("privacy") is not None:
         return 0.0, client.size, {KEY: sent}
     scores = evaluate([client], {"generated": generated}, wanted, samples=samples, seed=seed, progress=False)
-    told = {metric.name: float(scores.values(metric.name).avg[0]) for metric in wanted}
-    return told[wanted[0].name], client.size, {**told, KEY: sent}
+    scores_by_name = {metric.name: float(scores.values(metric.name).avg[0]) for metric in wanted}
+    return scores_by_name[wanted[0].name], client.size, {**scores_by_name, KEY: sent}
 
 
 class Aggregation:
@@ -109,12 +109,12 @@ class Aggregation:
         client_results = [_client_result(k, item) for k, item in enumerate(check_list(results, "results"), 1)]
         generators = self._generators() if _is_call(self._generators) else self._generators
         wanted, counts = listed(self._metrics), [n for n, _ in client_results]
-        scores = aggregate([told[KEY] for _, told in client_results], counts, generators, wanted, **self._settings)
+        scores = aggregate([m[KEY] for _, m in client_results], counts, generators, wanted, **self._settings)
         self.scores.append(scores)
         means = {
             f"{m.name}_mean": _weighted_mean(m, client_results)
             for m in wanted
-            if all(m.name in told for _, told in client_results)
+            if all(m.name in metrics for _, metrics in client_results)
         }
         for metric in scores.metrics:
             values = scores.values(metric)
@@ -140,4 +140,4 @@ def _is_call(generators: Any) -> bool:
 
 def _weighted_mean(metric: Metric[Any], client_results: list[tuple[float, Mapping[str, Any]]]) -> float:
     """Return Flower's weighted mean of a metric."""
-    return sum(n * float(told[metric.name]) for n, told in client_results) / sum(n for n, _ in client_results)
+    return sum(n * float(metrics[metric.name]) for n, metrics in client_results) / sum(n for n, _ in client_results)
