@@ -59,7 +59,7 @@ def _run(options: Any) -> None:
 
 
 def _check_files(options: Any) -> None:
-    """Before anything is computed: that the files may be written."""
+    """Raise InvalidInput where a file may not be written, before anything is computed."""
     for name, path in (("--out", options.out), ("--csv", options.csv)):
         if path is None:
             continue

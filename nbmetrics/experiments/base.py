@@ -69,7 +69,7 @@ def _is_small(value: Any) -> bool:
 
 
 def grid(values: Any, argument: str, *, minimum: float = -np.inf, maximum: float = np.inf) -> list[float]:
-    """The numbers to sweep over, at least one, each finite and within the limits."""
+    """Return the numbers to sweep over, at least one, each finite and within the limits."""
     try:
         values = values.detach() if hasattr(values, "detach") else values
         flat = np.ravel(check_list(values, argument) if isinstance(values, Iterator) else values)
@@ -82,7 +82,7 @@ def grid(values: Any, argument: str, *, minimum: float = -np.inf, maximum: float
 
 
 def named_kernels(kernels: Any) -> dict[str, Kernel]:
-    """The kernels of a dict name → kernel; None is the cubic one."""
+    """Return the kernels of a dict name → kernel; None is the cubic one."""
     if not isinstance(kernels, Mapping):
         raise InvalidInput("kernels", f"got {shown(kernels)}", "Give a dict name → kernel, such as {'kid': nm.RBF(2)}")
     by_name = {}
@@ -102,7 +102,7 @@ def sweep(
     metrics: Any = ("fid", "kid"),
     **options: Any,
 ) -> pd.DataFrame:
-    """One row for each value: the column `name`, then `<metric>_avg`, `_all`, `_gap` of the generator `source(value)`.
+    """Return one row for each value: the column `name`, then `<metric>_avg`, `_all`, `_gap` of `source(value)`.
 
     `options` go to `evaluate`.
     """
@@ -113,7 +113,7 @@ def sweep(
 
 
 def wide_table(scores: Any, first: str = "generator") -> pd.DataFrame:
-    """One row a generator: the column `first` with its name, then `<metric>_avg`, `_all`, `_gap` of every metric."""
+    """Return one row a generator: the column `first` with its name, then `<metric>_avg`, `_all`, `_gap`."""
     table = pd.DataFrame({first: scores.generators})
     for metric in scores.metrics:
         rows = scores.table[scores.table["metric"] == metric]

@@ -124,7 +124,7 @@ def single_class(
 
 
 def _trained_model_samples(items: LabelledRows, are_digits: bool) -> dict[str, Any]:
-    """The last samples of a WGAN-GP and of a DDPM trained on digits, as rows like those of the items."""
+    """Return the last samples of a WGAN-GP and a DDPM trained on digits, as rows like those of the items."""
     if not are_digits:
         raise InvalidInput("learned", "is True beside data of your own", "The package's models know digits alone")
     samples = trained_samples("checkpoints")
@@ -198,7 +198,7 @@ def _class_scores(X: Any, y: Any, parts: int, estimator: Any, seed: int) -> pd.D
 
 
 def _scores_with_gaps(table: Any) -> pd.DataFrame:
-    """Scores as printed, with their gaps; the source says how they were made."""
+    """Return scores as printed, with their gaps; the source says how they were made."""
     columns = ["fid_avg", "fid_all", "kid_avg", "kid_all"]
     missing = [c for c in columns if c not in getattr(table, "columns", ())]
     if missing:
@@ -344,7 +344,7 @@ def _extractors_by_name(extractors: Any) -> dict[str, Any]:
 def _scores_by_pair(
     start: LabelledRows, extractor: Any, levels: list[float], seed: int
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The pairs of generators on these features, and what the features are."""
+    """Return the pairs of generators on these features, and what the features are."""
     settled = _resolve_extractor(start, extractor, seed)
     items = LabelledRows(settled.rows(start.pictures), start.labels, start.pictures, settled)
     clients, generating = split_halves(items, seed)
@@ -378,7 +378,7 @@ class _Principal:
 
 
 def _pair_table(table: pd.DataFrame) -> pd.DataFrame:
-    """A row for each pair of generators, with the scores and places of both."""
+    """Return a row for each pair of generators, with the scores and places of both."""
     first, second = np.triu_indices(len(table), 1)
     names = table["generator"].to_numpy()
     pairs = pd.DataFrame({"first": names[first], "second": names[second], "note": ""})
@@ -412,7 +412,7 @@ def draw_single_class(table: pd.DataFrame) -> Drawing:
 
 
 def _verdict(avg: np.ndarray, pooled: np.ndarray) -> str:
-    """What the lines from avg to all do."""
+    """Return in words whether the lines from avg to all cross."""
     if len(inverted_pairs(avg, pooled)):
         return "lines cross: avg and all disagree"
     # A gap is the difference of two scores, each of them known to a few of its last digits.
@@ -475,7 +475,7 @@ def draw_extractors_compared(table: pd.DataFrame) -> Drawing:
 
 
 def _kind_of_pair(table: pd.DataFrame) -> pd.Series:
-    """ "class and noise", say: by the first words of both names."""
+    """Return the kind of each pair, such as "class and noise", by the first words of both names."""
     words = [table[end].astype(str).str.split().str[0] for end in ("first", "second")]
     return words[0] + " and " + words[1]
 

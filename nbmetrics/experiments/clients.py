@@ -139,7 +139,7 @@ def _first_rows(rows: np.ndarray, share: float) -> np.ndarray:
 
 
 def _score_each(federations: Sequence[Federation], scales: list[float], source: Source) -> list[pd.DataFrame]:
-    """The sweep on each federation, by one evaluation of them all: each generator is summarised only once."""
+    """Return the sweep on each federation, by one evaluation of them all: each generator is summarized only once."""
     clients = [Client(c.rows, name=f"{k}: {c.name}") for k, members in enumerate(federations) for c in members]
     owner = np.repeat(np.arange(len(federations)), [len(members) for members in federations])
     everyone = Federation(clients)
@@ -150,7 +150,7 @@ def _score_each(federations: Sequence[Federation], scales: list[float], source: 
 
 
 def _rank_within(table: pd.DataFrame, group: str) -> pd.DataFrame:
-    """Places among the rows of one value of `group`."""
+    """Return the table with places among the rows of one value of `group`."""
     parts = [with_ranks(part.copy(), RANKED) for _, part in table.groupby(group, sort=False)]
     ranked = pd.concat(parts, ignore_index=True)
     ranked.attrs["conventions"] = table.attrs["conventions"]
@@ -360,7 +360,7 @@ def draw_transport_federated(table: pd.DataFrame) -> Drawing:
 
 
 def _sweeps(table: pd.DataFrame, group: str, title: str, x_label: str, symbol: str) -> Drawing:
-    """One row of panels for each value of `group`: FID, KID, and places by avg against places by all."""
+    """Draw a row of panels for each value of `group`: FID, KID, and places by avg against places by all."""
     groups = list(table.groupby(group, sort=False))
     figure, axes = panels(3 * len(groups), width=3.5, height=2.8, rows=len(groups))
     for row, (value, part) in enumerate(groups):

@@ -1,6 +1,7 @@
-"""What federated experiments cut into clients and generators: labelled rows as given, digits, or features of images.
+"""Data of federated experiments, to cut into clients and generators: labelled rows, digits, or features of images.
 
-items = Items.of(X, y, images, extractor)      then halves(items, seed), classes_and_copies(half, noise, seed)
+items = LabelledRows.of(X, y, images, extractor), then split_halves(items, seed), then
+class_and_noise_generators(half, noise, seed)
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ BATCH = 64
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """Labelled rows, and where they are features of images, these and what made rows of them."""
+    """Labelled rows; where they are features of images, these too, and the extraction that made them."""
 
     rows: np.ndarray
     labels: np.ndarray
@@ -54,7 +55,7 @@ class LabelledRows:
         return by_label(self.labels, len(self.rows))
 
     def with_noise(self, deviation: float, rng: np.random.Generator) -> np.ndarray:
-        """The rows with Gaussian noise; of images, the features of images with noise, clipped to grey values."""
+        """Return the rows with Gaussian noise; of images, the features of noisy images, clipped to grey values."""
         if self.extraction is None:
             return self.rows + deviation * rng.standard_normal(self.rows.shape)
         parts = [self.extraction.extractor(batch) for batch in self._noisy_batches(deviation, rng)]
@@ -71,7 +72,7 @@ class LabelledRows:
 
 
 def _labelled_rows(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The rows and labels given, or the digits."""
+    """Return the rows and labels given, or the digits."""
     if X is None and y is None:
         return digits()
     if X is None or y is None:
@@ -82,7 +83,7 @@ def _labelled_rows(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _labelled_images(source: Any, y: Any) -> tuple[Any, np.ndarray]:
-    """The images and their labels; the digits where there is no source."""
+    """Return the images and their labels; the digits where there is no source."""
     if source is None:
         if y is not None:
             raise InvalidInput("y", f"is {shown(y)}, and there are no images", "Give images and their labels")
@@ -104,7 +105,7 @@ def _as_labels(y: Any) -> np.ndarray:
 
 
 def read_argument(argument: str, read: Callable[[Any], Any], source: Any) -> Any:
-    """`read(source)`, whose complaints about its source are about this argument of an experiment."""
+    """Return `read(source)`; what it refuses of its source is then about this argument of an experiment."""
     try:
         return read(source)
     except InvalidInput as error:
@@ -112,7 +113,7 @@ def read_argument(argument: str, read: Callable[[Any], Any], source: Any) -> Any
 
 
 def image_stack(source: Any) -> np.ndarray:
-    """Images of one shape as (n, h, w) or (n, h, w, 3) in [0, 1]; the digits where there is no source."""
+    """Return images of one shape, (n, h, w) or (n, h, w, 3) in [0, 1]; the digits where there is no source."""
     if source is None:
         return digit_images()[0] / 255.0
     listed = list(read_argument("images", images, source))
@@ -124,7 +125,7 @@ def image_stack(source: Any) -> np.ndarray:
 
 
 def feature_function(extractor: Any) -> tuple[Callable[[np.ndarray], np.ndarray], str]:
-    """A function from images in [0, 1] to rows, by way of uint8, and what the rows are."""
+    """Return a function from images in [0, 1] to rows, by way of uint8, and the convention of the rows."""
     extraction_of_source = extraction(extractor, progress=False)
 
     def features(pictures: np.ndarray) -> np.ndarray:
@@ -136,7 +137,7 @@ def feature_function(extractor: Any) -> tuple[Callable[[np.ndarray], np.ndarray]
 
 
 def extractor_list(value: Any, argument: str = "extractors") -> list[Any]:
-    """One extractor or name, or several."""
+    """Return one extractor or name, or several, as a list."""
     is_one = isinstance(value, str) or callable(value) or not isinstance(value, Iterable)
     listed = [value] if is_one else check_list(value, argument)
     if not listed or not all(isinstance(one, str) or callable(one) for one in listed):
@@ -145,13 +146,13 @@ def extractor_list(value: Any, argument: str = "extractors") -> list[Any]:
 
 
 def extractor_name(extractor: Any) -> str:
-    """What an extractor is called in a table."""
+    """Return the name of an extractor in a table."""
     names = (extractor if isinstance(extractor, str) else getattr(extractor, key, None) for key in ("name", "__name__"))
     return next((name for name in names if isinstance(name, str)), type(extractor).__name__)
 
 
 def split_halves(items: LabelledRows, seed: int) -> tuple[LabelledRows, LabelledRows]:
-    """The items cut at random into two halves of every label."""
+    """Return the items cut at random into two halves of every label."""
     rng = np.random.default_rng(seed)
     shuffled = [rng.permutation(index) for index in items.by_label().values()]
     small = min(map(len, shuffled))
@@ -163,7 +164,7 @@ def split_halves(items: LabelledRows, seed: int) -> tuple[LabelledRows, Labelled
 
 
 def class_and_noise_generators(items: LabelledRows, noise: Iterable[float], seed: int) -> dict[str, np.ndarray]:
-    """Generators: the rows of each label, and all rows with Gaussian noise of each standard deviation.
+    """Return generators: the rows of each label, and all rows with noise of each standard deviation.
 
     The names have as many digits as tell different standard deviations apart; one given twice counts once.
     """
@@ -175,6 +176,6 @@ def class_and_noise_generators(items: LabelledRows, noise: Iterable[float], seed
 
 
 def add_conventions(table: pd.DataFrame, items: LabelledRows) -> pd.DataFrame:
-    """The table with a line of what made rows of images."""
+    """Return the table with a line of what made rows of images."""
     table.attrs["conventions"] = [*table.attrs["conventions"], *items.conventions]
     return table

@@ -232,7 +232,7 @@ def interactions(
 
 
 def _spoil_rows(sets: Sets, strength: float, distinct: float, copied: float, degrade: Degrade, seed: int) -> np.ndarray:
-    """Copies and honest rows, degraded; of each part the first rows repeated, so that the share of copies stays."""
+    """Return copies and honest rows, degraded; of each part the first rows repeated, so that shares stay."""
     copies, honest = sets.with_copies(copied, seed)
     rows = np.concatenate([copies, honest])
     degraded = as_rows(degrade(rows, strength, np.random.default_rng([seed, 2])), "degrade", dim=rows.shape[1])
@@ -259,7 +259,7 @@ def draw_novelty(table: pd.DataFrame) -> Drawing:
 
 
 def _note_outside(ax: Any, table: pd.DataFrame, column: str) -> None:
-    """Says where a point lies that would squeeze all others, and where there is none."""
+    """Write where a point lies that would squeeze all others, and where there is none."""
     outside = table[~(table[column].abs() < DEGENERATE_FLD)]
     for position, (_, row) in enumerate(outside.iterrows()):
         where = "no value" if math.isnan(row[column]) else f"{short_fld(row[column])} ↓"

@@ -67,7 +67,7 @@ def order_summary(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_ranks(table: pd.DataFrame, metrics: Mapping[str, Metric[Any]]) -> pd.DataFrame:
-    """The table with the place of each row, `<metric>_avg_rank` and `<metric>_all_rank`: 1 = best, ties share it."""
+    """Return the table with each row's places, `<metric>_avg_rank` and `<metric>_all_rank`: 1 = best, ties share it."""
     for name, metric in metrics.items():
         values = losses(metric, table[[f"{name}_avg", f"{name}_all"]])
         floor = TIE * np.abs(values).max()
@@ -77,7 +77,7 @@ def with_ranks(table: pd.DataFrame, metrics: Mapping[str, Metric[Any]]) -> pd.Da
 
 
 def finite_scores(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """These columns as numbers; InvalidInput where one is none, or not finite."""
+    """Return these columns as numbers; InvalidInput where one is none, or not finite."""
     scores = table[columns].apply(pd.to_numeric, errors="coerce").astype(float)
     bad = [column for column in columns if not np.isfinite(scores[column]).all()]
     if bad:
@@ -87,7 +87,7 @@ def finite_scores(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
 
 
 def plot_scatter(ax: Any, table: pd.DataFrame, metric: str, pairs: np.ndarray) -> None:
-    """avg against all; pairs that they order differently are joined, and each kind of generator has its marker."""
+    """Draw avg against all; pairs that they order differently are joined, each kind of generator has its marker."""
     avg, pooled = (table[f"{metric}_{a}"].to_numpy(float) for a in ("avg", "all"))
     join_pairs(ax, pooled, avg, pairs)
     for k, (kind, rows) in enumerate(_kinds_of_generator(table)):
@@ -98,7 +98,7 @@ def plot_scatter(ax: Any, table: pd.DataFrame, metric: str, pairs: np.ndarray) -
 
 
 def plot_places(ax: Any, table: pd.DataFrame, metric: str, pairs: np.ndarray) -> None:
-    """Place by avg against place by all: on the diagonal where they agree."""
+    """Draw the place by avg against the place by all: on the diagonal where they agree."""
     avg, pooled = (table[f"{metric}_{a}_rank"].to_numpy(float) for a in ("avg", "all"))
     ax.axline((1, 1), slope=1, color=GREY, linewidth=0.8, linestyle=":")
     join_pairs(ax, pooled, avg, pairs)
@@ -110,12 +110,12 @@ def plot_places(ax: Any, table: pd.DataFrame, metric: str, pairs: np.ndarray) ->
 
 
 def inverted_by_metric(table: pd.DataFrame, metric: str) -> np.ndarray:
-    """The pairs, (m, 2) positions, that avg and all order differently."""
+    """Return the pairs, (m, 2) positions, that avg and all order differently."""
     return inverted_pairs(table[f"{metric}_avg"], table[f"{metric}_all"])
 
 
 def _kinds_of_generator(table: pd.DataFrame) -> list[tuple[str, np.ndarray]]:
-    """Generators by the first word of their names, where that makes a few kinds; otherwise all together."""
+    """Return generators by the first word of their names, where that makes a few kinds; else all together."""
     words = table["generator"].astype(str).str.split().str[0]
     few = words.nunique() <= 4
     return [(w, (words == w).to_numpy()) for w in words.unique()] if few else [("generator", np.full(len(table), True))]

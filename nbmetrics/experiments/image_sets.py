@@ -1,4 +1,4 @@
-"""What the experiments on images start from: train, test and generated images, and what makes feature rows of them."""
+"""Image sets of experiments: train, test and generated images, and what makes feature rows of them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def principal(train: np.ndarray, count: int = COMPONENTS) -> Callable[[np.ndarra
 
 
 def split_digits(seed: int, *shares: float) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Digits (n, 8, 8) and their labels, cut at random into parts of these shares; the last is the rest."""
+    """Return digits (n, 8, 8) and labels, cut at random into parts of these shares; the last is the rest."""
     rows, labels = digits()
     order = np.random.default_rng(seed).permutation(len(rows))
     cuts = np.round(np.cumsum(shares) * len(rows)).astype(int)
@@ -62,7 +62,7 @@ def split_digits(seed: int, *shares: float) -> list[tuple[np.ndarray, np.ndarray
 
 
 def all_or_none(**sets: Any) -> bool:
-    """Whether the arguments are given; InvalidInput where only some are."""
+    """Return whether the arguments are given; InvalidInput where only some are."""
     missing = [name for name, value in sets.items() if value is None]
     if missing and len(missing) < len(sets):
         raise InvalidInput(missing[0], "is missing while others are given", f"Give all of {', '.join(sets)}, or none")
@@ -72,7 +72,7 @@ def all_or_none(**sets: Any) -> bool:
 def image_setup(
     train: Any, test: Any, generated: Any, source: Any, features: Any, extractor: Any, seed: int
 ) -> tuple[Pictures, Callable[..., Rows], str]:
-    """The images, what makes feature rows of them, and what both are."""
+    """Return the images, the function that makes feature rows of them, and what both are."""
     pictures, whose = _parts(train, test, generated, source, seed)
     if features is not None and extractor is not None:
         raise InvalidInput("extractor", "is given beside features", "Give one of them")
@@ -96,7 +96,7 @@ def image_setup(
 
 
 def _parts(train: Any, test: Any, generated: Any, source: Any, seed: int) -> tuple[Pictures, str]:
-    """Train, test and generated images, and whose they are."""
+    """Return train, test and generated images, and whose they are."""
     sets = {"train": train, "test": test, "generated": generated}
     if all_or_none(**sets):
         if source is not None:
@@ -134,7 +134,7 @@ def labelled_rows(
 def labelled_images(
     source: Any, labels: Any, extractor: Any, seed: int
 ) -> tuple[Rows, Rows, Rows, list[np.ndarray], str]:
-    """The same of images: features by the extractor, or their principal components."""
+    """Return the same of images: features by the extractor, or their principal components."""
     try:
         items = LabelledRows.of(None, labels, source, "pixels" if extractor is None else extractor)
     except InvalidInput as error:

@@ -178,14 +178,14 @@ def diversity(
 
 
 def _rows_of_classes(groups: list[np.ndarray], count: int, m: int, rng: np.random.Generator) -> np.ndarray:
-    """m rows in random order, of `count` classes as evenly as can be; `groups` are the rows of each class."""
+    """Return m rows in random order, of `count` classes as evenly as can be; `groups` are rows by class."""
     chosen = rng.permutation(len(groups))[:count]
     parts = [rng.permutation(groups[c])[: len(range(i, m, count))] for i, c in enumerate(chosen)]
     return rng.permutation(np.concatenate(parts))
 
 
 def _repeat_rows(rows: Rows, k: int, jitter: float, rng: np.random.Generator) -> Rows:
-    """As many rows, of which only the first 1/k are distinct and the others are noisy copies of those."""
+    """Return as many rows, the first 1/k of them distinct and the others noisy copies of those."""
     distinct = len(rows) // k
     noise = jitter * rows.std(axis=0) * rng.standard_normal(rows.shape)
     noise[:distinct] = 0
@@ -246,7 +246,7 @@ def ranked_samples(
 
 
 def _plant_copies(pictures: Pictures, copies: int, jitter: float, rng: np.random.Generator) -> Pictures:
-    """The generated images, then noisy and then exact copies of train images."""
+    """Return the generated images, then noisy and then exact copies of train images."""
     most = len(pictures.train) // 2
     if copies > most:
         raise InvalidInput("copies", f"got {copies}", f"Give a whole number from 0 to {most}, half of the train images")
@@ -265,7 +265,7 @@ def _nearest_train(generated: Rows, train: Rows) -> tuple[np.ndarray, np.ndarray
 
 
 def fld_and_fid_scorer(train: Rows, test: Rows, seed: int = 0) -> Callable[[Rows], dict[str, float]]:
-    """FLD (fitted to train, scored on test) and FID (against test) of generated rows."""
+    """Return a function that gives FLD (fitted to train, scored on test) and FID (against test) of rows."""
     likelihood, moments = FLD(seed), FID()
     real = likelihood.summarize(Sample(rows=train, test=test))
     test_summary = moments.summarize(Sample(rows=test))

@@ -99,7 +99,7 @@ def kid_estimators(
 
 
 def _distributions(real: Any, generated: Any) -> list[Any]:
-    """Both as distributions; rows become the whole population."""
+    """Return both as distributions; rows become the whole population."""
     if real is None and generated is None:
         return [Gaussian([shift] * DIMENSION) for shift in (0.0, SHIFT)]
     first = Sample.of(real, "real")
@@ -108,7 +108,7 @@ def _distributions(real: Any, generated: Any) -> list[Any]:
 
 
 def _double_features(distributions: list[Any]) -> list[Any]:
-    """The distributions in features of half the unit."""
+    """Return the distributions in features of half the unit."""
     return [
         _map(distribution, 2 * np.eye(distribution.dim), np.zeros(distribution.dim)) for distribution in distributions
     ]
@@ -123,7 +123,7 @@ def _rebuild_from_pca(distributions: list[Any]) -> list[Any]:
 
 
 def _map(distribution: Any, matrix: np.ndarray, shift: np.ndarray) -> Any:
-    """The distribution of x @ matrix + shift."""
+    """Return the distribution of x @ matrix + shift."""
     if parts := parts_of(distribution):
         return Mixture([_map(part, matrix, shift) for _, part in parts], [weight for weight, _ in parts])
     if isinstance(distribution, Empirical):
@@ -143,7 +143,7 @@ def _kernels_by_name(kernels: Any) -> dict[str, Any]:
 
 
 def _exact(kernel: Any, distributions: list[Any]) -> tuple[KID, float]:
-    """The metric with its kernel settled, and its value between the distributions."""
+    """Return the metric with its kernel resolved, and its value between the distributions."""
     samples = [Sample(distribution=distribution) for distribution in distributions]
     metric = KID(kernel).resolve(samples)
     for name, distribution in zip(("real", "generated"), distributions, strict=True):

@@ -417,7 +417,7 @@ def draw_copycat(table: pd.DataFrame) -> Drawing:
 
 
 def _compress_scale(ax: Any, values: np.ndarray) -> None:
-    """A scale on which points beside a degenerate fit can still be told apart."""
+    """Set a scale on which points beside a degenerate fit can still be told apart."""
     furthest = values[np.abs(values).argmax()]
     if abs(furthest) < 1000:
         return
@@ -429,7 +429,7 @@ def _compress_scale(ax: Any, values: np.ndarray) -> None:
 
 
 def _annotate(ax: Any, values: np.ndarray, places: np.ndarray) -> None:
-    """The numbers above their points."""
+    """Write the numbers above their points."""
     for x, y in zip(values, places):
         ax.annotate(short_fld(x), (x, y), (0, 5), textcoords="offset points", ha="center", fontsize=8)
     ax.margins(x=0.18)

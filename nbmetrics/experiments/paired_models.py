@@ -106,7 +106,7 @@ def paired_unpaired(
 
 
 def _rotate(pictures: Images, angles: np.ndarray) -> Images:
-    """Each turned by its angle in degrees; what comes into view is black."""
+    """Return each picture rotated by its angle in degrees; what comes into view is black."""
     from scipy.ndimage import rotate
 
     turned = [rotate(x, a, axes=(0, 1), reshape=False, order=1) for x, a in zip(pictures, angles, strict=True)]
@@ -118,7 +118,7 @@ def _scores(x: np.ndarray, y: np.ndarray, answer: np.ndarray) -> dict[str, float
 
 
 def _regression(inputs: Images, outputs: Images, learnt: np.ndarray, asked: np.ndarray) -> Images:
-    """Kernel ridge regression of the outputs on the inputs, with a kernel as wide as the inputs are apart."""
+    """Return kernel ridge regression of the outputs on the inputs, its kernel as wide as the inputs are apart."""
     with unmoved_random_state():
         from sklearn.kernel_ridge import KernelRidge
 
@@ -216,6 +216,6 @@ def _draw_models(table: pd.DataFrame, group: str) -> Drawing:
 
 
 def _separates_kinds(rows: pd.DataFrame, metric: str) -> bool:
-    """Whether all models trained on pairs are better than all others."""
+    """Return whether all models trained on pairs are better than all others."""
     paired = rows["paired"] == "yes"
     return bool(rows.loc[paired, metric].max() < rows.loc[~paired, metric].min())

@@ -135,7 +135,7 @@ def mode_collapse(neighbors: int = 10, runs: int = 5, *, rows: int = 250, seed: 
 
 
 def _with_prediction(own: pd.DataFrame, law: Any) -> pd.DataFrame:
-    """One run with what the law says of it."""
+    """Return one run with the scores that `theory.collapse` predicts."""
     before = own["since"] <= 0
     earlier = own.loc[before, "kid_avg"]
     return own.assign(
@@ -146,7 +146,7 @@ def _with_prediction(own: pd.DataFrame, law: Any) -> pd.DataFrame:
 
 
 def _score_samples(federation: Federation, generated: Any) -> pd.DataFrame:
-    """fid and kid with _avg, _all, _gap of each sample."""
+    """Return fid and kid with _avg, _all, _gap of each sample."""
     generators = {str(k): rows for k, rows in enumerate(generated)}
     table = wide_table(evaluate(federation, generators, ("fid", "kid"), progress=False))
     scores = table.drop(columns="generator")
@@ -200,7 +200,7 @@ def draw_mode_collapse(table: pd.DataFrame) -> Drawing:
 
 
 def _change_text(own: pd.DataFrame) -> str:
-    """By what the scores were multiplied, from the mean before to that of the last three steps."""
+    """Return the factors of the scores, from the mean before to that of the last three steps."""
     steps = sorted(own["since"].unique())
     before, after = own[own["since"] <= 0], own[own["since"].isin(steps[-3:])]
     times = {
