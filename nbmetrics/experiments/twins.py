@@ -13,7 +13,7 @@ from ..distributions import Gaussian
 from ..errors import check_count
 from ..evaluation.evaluate import evaluate
 from ..federation import Client, Federation
-from ..figures.drawing import GENERATORS, Drawing, caption, legend, panels, requires_columns, with_unit
+from ..figures.drawing import TWIN_LOOKS, Drawing, caption, legend, panels, requires_columns, with_unit
 from ..ranking import numeral
 from ..theory import NoTwin, Twin, printed_twin, twin
 from .base import DISTRIBUTED, experiment
@@ -23,11 +23,6 @@ CONSTRUCTION_TITLES = {
     "corrected": "twins",
     "printed": "by the papers’ formula",
     "published": "the papers’ table (FFHQ)",
-}
-# An open circle that a diamond fits into, as in TwinsLab.
-TWIN_LOOKS: dict[str, dict[str, Any]] = {
-    "first": {"marker": "o", "markersize": 11, "markerfacecolor": "none", "color": GENERATORS[0], "markeredgewidth": 2},
-    "second": {"marker": "D", "markersize": 6, "color": GENERATORS[1]},
 }
 
 

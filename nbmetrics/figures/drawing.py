@@ -49,6 +49,11 @@ METRIC_LOOKS: dict[str, dict[str, Any]] = {
     "cfid": {"color": TEXT, "linestyle": "-", "marker": "s"},
 }
 CONDITIONAL_LOOKS = {name: {"label": name.upper(), **METRIC_LOOKS[name]} for name in ("mfid", "rfid", "cfid")}
+# An open circle that a diamond fits into, in the TwinsLab and in its experiment: twin generators.
+TWIN_LOOKS: dict[str, dict[str, Any]] = {
+    "first": {"marker": "o", "markersize": 11, "markerfacecolor": "none", "color": GENERATORS[0], "markeredgewidth": 2},
+    "second": {"marker": "D", "markersize": 6, "color": GENERATORS[1]},
+}
 # Metrics as people write them, and what they are measured in.
 LABELS = {"fid": "FID", "kid": "KID", "kid_rbf": "KID (RBF)", "w1": "W1", "fld": "FLD", "c_t": "C_T"}
 LABELS |= {"auth_pct": "AuthPct", "prdc": "PRDC"}

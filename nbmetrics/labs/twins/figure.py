@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...distributions import Gaussian
-from ...experiments.twins import TWIN_LOOKS
-from ...figures.drawing import CLIENT, Drawing, brief, legend, panels, plain
+from ...figures.drawing import CLIENT, TWIN_LOOKS, Drawing, brief, legend, panels, plain
 from ...theory import Twin
 from ..plane.figure import add_ellipse
 from ..plane.items import Item
