@@ -179,7 +179,7 @@ def to_numpy(x: Array) -> np.ndarray:
 
 
 @contextmanager
-def evaluated(module: Any, seed: int) -> Iterator[Array]:
+def evaluation_mode(module: Any, seed: int) -> Iterator[Array]:
     """A torch module in evaluation mode, without gradients, its own randomness seeded; gives its first parameter.
 
     The mode of every submodule and torch's random stream are left as they were. Modules draw from torch's one
@@ -204,8 +204,8 @@ def evaluated(module: Any, seed: int) -> Iterator[Array]:
 
 
 def run_module(module: Any, latent: np.ndarray, seed: int) -> Array:
-    """What a torch module makes of latents, `evaluated`."""
-    with evaluated(module, seed) as parameter:
+    """What a torch module makes of latents, `evaluation_mode`."""
+    with evaluation_mode(module, seed) as parameter:
         rows = module(parameter.new_tensor(latent))
     if not is_torch_array(rows):
         raise InvalidInput("source", f"the module gives {shown(rows)}", "Let forward return one tensor of rows")

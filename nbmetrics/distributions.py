@@ -22,7 +22,7 @@ from .errors import InvalidInput, check_count, check_list, check_number, check_w
 Rng = np.random.Generator | int | None
 
 # Numbers in one draw: 16 GB.
-LARGEST_DRAW = 2 * 10**9
+MAX_DRAWN_NUMBERS = 2 * 10**9
 
 
 @runtime_checkable
@@ -114,9 +114,9 @@ def draw_rows(distribution: Distribution, n: int, rng: Rng, argument: str) -> np
 def check_draw(n: Any, dim: int, argument: str = "n", *, minimum: int = 0) -> int:
     """`n` as a number of rows that may be drawn in `dim` features."""
     count = check_count(n, argument, minimum=minimum)
-    if count * dim > LARGEST_DRAW:
+    if count * dim > MAX_DRAWN_NUMBERS:
         seen = f"got {count:,}: rows of {dim} features that take {8 * count * dim / 1e9:,.0f} GB"
-        raise InvalidInput(argument, seen, f"Give at most {LARGEST_DRAW // dim:,}")
+        raise InvalidInput(argument, seen, f"Give at most {MAX_DRAWN_NUMBERS // dim:,}")
     return count
 
 

@@ -15,13 +15,13 @@ from numbers import Complex, Real
 from typing import Any
 
 # An iterator that has given so many items is taken for an endless one.
-MOST_ITEMS = 1_000_000
+MAX_ITEMS = 1_000_000
 LONGEST_NAME = 300
-LONGEST_TEXT = 10_000
+MAX_TEXT_LETTERS = 10_000
 # Letters of each part of a message: those of the package are shorter, and what a user gave may have any length.
-LONGEST_PART = 1000
+MAX_MESSAGE_PART_LETTERS = 1000
 # Of the largest weight; the squares of smaller shares have no room beside anything.
-SMALLEST_SHARE = 1e-100
+MIN_WEIGHT_SHARE = 1e-100
 # What a terminal, XML or UTF-8 cannot take in one line: control characters, ends of lines, halves of pairs.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 _LINE_BREAKS = "\t\n\r"
@@ -45,7 +45,9 @@ class InvalidInput(ValueError):
     """
 
     def __init__(self, argument: str, seen: str, fix: str) -> None:
-        self.argument, self.seen, self.fix = (printable(part, LONGEST_PART) for part in (argument, seen, fix))
+        self.argument, self.seen, self.fix = (
+            printable(part, MAX_MESSAGE_PART_LETTERS) for part in (argument, seen, fix)
+        )
         super().__init__(f"{self.argument}: {self.seen}. {self.fix}")
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -111,7 +113,7 @@ def _number(value: Any) -> float:
         return math.nan
 
 
-def check_list(items: Iterable[Any], argument: str, most: int = MOST_ITEMS) -> list[Any]:
+def check_list(items: Iterable[Any], argument: str, most: int = MAX_ITEMS) -> list[Any]:
     """What `items` gives, one after the other; an endless iterator is stopped after `most`."""
     try:
         entries = list(islice(items, most + 1))
@@ -149,10 +151,8 @@ def check_named_weights(weights: Any, names: Sequence[str], argument: str = "wei
     Series whose index holds names."""
     weight_by_name = dict(weights.items()) if hasattr(weights, "items") else None
     if weight_by_name is not None and list(weight_by_name) != list(range(len(names))):  # a Series may be numbered only
-        lacking, odd = (
-            [name for name in names if name not in weight_by_name],
-            [name for name in weight_by_name if name not in names],
-        )
+        lacking = [name for name in names if name not in weight_by_name]
+        odd = [name for name in weight_by_name if name not in names]
         if lacking or odd:
             which = [f"lacks {shown(lacking)}"] * bool(lacking) + [
                 f"has {shown(odd)}, which no client is called"
@@ -180,7 +180,7 @@ def check_weights(weights: Any, count: int, argument: str = "weights") -> tuple[
     largest = max(values)
     if largest == 0:
         raise InvalidInput(argument, "all weights are 0", "Make at least one of them positive")
-    scaled = [share if (share := v / largest) >= SMALLEST_SHARE else 0.0 for v in values]
+    scaled = [share if (share := v / largest) >= MIN_WEIGHT_SHARE else 0.0 for v in values]
     total = math.fsum(scaled)
     return tuple(v / total for v in scaled)
 
@@ -203,7 +203,7 @@ def check_names(names: Sequence[Any], argument: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def check_text(value: Any, argument: str, longest: int = LONGEST_TEXT) -> str:
+def check_text(value: Any, argument: str, longest: int = MAX_TEXT_LETTERS) -> str:
     """`value` as a text of any number of lines that can be shown, of at most `longest` letters."""
     if not isinstance(value, str):
         raise InvalidInput(argument, f"got {shown(value)}", "Give a text")

@@ -9,7 +9,7 @@ from scipy.optimize import minimize_scalar
 
 import nbmetrics as nm
 from nbmetrics import experiments
-from nbmetrics.experiments.items import Items, classes_and_copies, halves
+from nbmetrics.experiments.federated_data import LabelledRows, class_and_noise_generators, split_halves
 from nbmetrics.metrics.w1 import W1
 from tests import ROOT
 
@@ -52,8 +52,8 @@ def test_sliced_w1_of_a_pure_shift(d, constant):
 
 
 def test_which_digits_show_the_single_class_inversion():
-    clients, half = halves(Items.of(None, None), 0)
-    made = classes_and_copies(half, [0.2], 0)
+    clients, half = split_halves(LabelledRows.of(None, None), 0)
+    made = class_and_noise_generators(half, [0.2], 0)
     scores = nm.evaluate(
         nm.Federation.from_labels(clients.rows, clients.labels), made, "fid", progress=False
     ).table.set_index("generator")

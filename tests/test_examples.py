@@ -27,7 +27,9 @@ def test_the_example_is_what_it_says(name, tmp_path, monkeypatch):
 
 
 def test_examples_of_functions_methods_and_properties_are_found():
-    assert {"fid", "Dealt.by_id", "Scores.table", "federated.flower.Aggregation", "theory.twin"} <= set(SHOWN)
+    assert {"fid", "PartitionSchemes.by_id", "Scores.table", "federated.flower.Aggregation", "theory.twin"} <= set(
+        SHOWN
+    )
 
 
 # Their sources are in `nm.experiments.titles()`, and figures are those of the experiment of their name.

@@ -97,7 +97,7 @@ def lying_summaries(draw):
     else:
         body = draw(flipped(body))
     raw = as_json(head)
-    return metric, serialization.sealed(sent[:8] + len(raw).to_bytes(4, "little") + raw + body)
+    return metric, serialization.with_checksum(sent[:8] + len(raw).to_bytes(4, "little") + raw + body)
 
 
 def scored(metric, data, beside):

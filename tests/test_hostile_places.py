@@ -78,7 +78,7 @@ def test_a_short_summary_of_a_huge_dimension_is_refused_before_memory_is_taken(m
     head["dim"] = dim
     head["sections"][0] |= {"kind": kind, "arrays": []}
     raw = json.dumps(head).encode()
-    forged = serialization.sealed(sent[:8] + len(raw).to_bytes(4, "little") + raw)
+    forged = serialization.with_checksum(sent[:8] + len(raw).to_bytes(4, "little") + raw)
 
     def ask():
         with pytest.raises(InvalidInput):
@@ -194,13 +194,13 @@ def test_metadata_that_pillow_warns_of_is_passed_over_in_silence():
     image = pytest.importorskip("PIL.Image", reason="pip install nbmetrics[images]")
     import io
 
-    from nbmetrics.features.decode import decoded
+    from nbmetrics.features.decode import decode_image
 
     held = io.BytesIO()
     image.fromarray(np.zeros((8, 8, 3), np.uint8)).save(held, "JPEG", exif=b"Exif\0\0II*\0\x08\0\0\0\xff\xff\x12\x01")
     filters = list(warnings.filters)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        pixels, _ = decoded(held.getvalue())
+        pixels, _ = decode_image(held.getvalue())
     assert pixels.shape == (8, 8, 3) and not told
     assert warnings.filters == filters

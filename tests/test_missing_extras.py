@@ -25,6 +25,10 @@ def training():
     nm.training.train("wgan-gp", federation(), rounds=1, local_steps=1)
 
 
+def saved_model(tmp_path):
+    nm.training.train("wgan-gp", federation(), rounds=1, local_steps=1).save(tmp_path / "model.safetensors")
+
+
 def parquet(tmp_path):
     path = tmp_path / "rows.parquet"
     path.write_bytes(b"PAR1")
@@ -38,6 +42,7 @@ ASKED = {
     "its transforms": ("torchvision", lambda _: nm.extract(drawn(4, 0, (8, 8)), "clip-vit-b-32"), IMAGES),
     "training": ("torch", lambda _: training(), IMAGES),
     "a trained model": ("torch", lambda path: nm.training.load(path / "model.safetensors"), IMAGES),
+    "the file of a model": ("safetensors", saved_model, IMAGES),
     "a critic": ("torch", lambda _: nm.w1(ROWS, ROWS + 1, method="critic"), IMAGES),
     "exact W1": ("ot", lambda _: nm.w1(ROWS, ROWS + 1), "pip install POT"),
     "a cluster": (

@@ -86,7 +86,7 @@ FREE = {
     "evaluation/heterogeneity.py": {"gap_caution": "which of several generators a caution names"},
     "evaluation/sentences.py": {"_inversion": "which pair is the example", "_agreement": "which pair is the example"},
     "federated/noise_error.py": {"_of_pairs": "which pair a caution names"},
-    "federated/pairs.py": {"pair_survival": "of noisy draws, which do not tie"},
+    "federated/noise_study.py": {"pair_survival": "of noisy draws, which do not tie"},
     "federated/summary_codec.py": {"*": "the sign of an axis"},
     "federated/site_checks.py": {"*": "which site a caution names"},
     "labs/dashboard/leaf_ordering.py": {"*": "the order of a drawing"},

@@ -12,9 +12,9 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.labs import __all__ as LABS
 from tests import EVIL, ROOT
-from website import address, books, build, labs, markdown
-from website.examples import EXAMPLES, OF
-from website.templates import Page, rendered
+from website import books, build, labs, markdown, templates
+from website.examples import EXAMPLE_TEXTS, EXAMPLES
+from website.templates import Page, render
 
 MOST_BYTES = 1_500_000
 STATE = r'<script type="application/json">(.*?)</script>'
@@ -108,7 +108,7 @@ def test_every_lab_of_the_package_has_a_page_and_those_of_data_an_example():
             for one in inspect.signature(getattr(nm, name)).parameters.values()
         )
     }
-    assert needy <= set(EXAMPLES) == set(OF) and all(len(labs.summary(name)) > 20 for name in LABS)
+    assert needy <= set(EXAMPLES) == set(EXAMPLE_TEXTS) and all(len(labs.summary(name)) > 20 for name in LABS)
 
 
 def test_no_lesson_is_answered_before_it_is_played(site):
@@ -122,7 +122,7 @@ def test_no_lesson_is_answered_before_it_is_played(site):
 
 def test_what_is_put_into_a_page_is_text():
     page = Page("a/b.html", EVIL, EVIL, "lessons.html", values={"lessons": []})
-    text = rendered(page, {EVIL: "index.html"}, lambda path: False)
+    text = render(page, {EVIL: "index.html"}, lambda path: False)
     assert EVIL not in text and text.count("&lt;img") >= 3 and 'href="../index.html"' in text
 
 
@@ -146,7 +146,7 @@ def test_only_an_older_site_is_replaced(tmp_path):
 
 def test_what_lies_beside_an_older_site_is_not_lost(tmp_path, site):
     again = shutil.copytree(site, tmp_path / "site")
-    assert {path.name for path in again.iterdir()} <= build.PARTS and build._checked(again) == again
+    assert {path.name for path in again.iterdir()} <= build.SITE_ENTRIES and build._check_target(again) == again
     (again / ".git").mkdir()
     with pytest.raises(nm.InvalidInput, match=r"something else, such as '\.git'"):
         build.build(again)
@@ -155,11 +155,11 @@ def test_what_lies_beside_an_older_site_is_not_lost(tmp_path, site):
 
 def test_binder_is_linked_where_the_repository_is_known_and_put_into_words_elsewhere(monkeypatch):
     page = Page("notebooks/index.html", "Notebooks", "All of them.", "notebooks.html", values={"books": []})
-    monkeypatch.setattr(address, "urls", dict)
-    assert "mybinder" not in rendered(page, {}, bool) and "<code>make lab</code>" in rendered(page, {}, bool)
-    monkeypatch.setattr(address, "urls", lambda: {"repository": "https://github.com/some/where"})
+    monkeypatch.setattr(templates, "urls", dict)
+    assert "mybinder" not in render(page, {}, bool) and "<code>make lab</code>" in render(page, {}, bool)
+    monkeypatch.setattr(templates, "urls", lambda: {"repository": "https://github.com/some/where"})
     link = "https://mybinder.org/v2/gh/some/where/HEAD?labpath=notebooks/00_start_here.ipynb"
-    assert f'href="{link}"' in rendered(page, {}, bool)
+    assert f'href="{link}"' in render(page, {}, bool)
 
 
 CELLS = [
@@ -183,7 +183,7 @@ def book(tmp_path_factory):
     made = nbformat.v4.new_notebook(cells=[getattr(nbformat.v4, f"new_{kind}_cell")(text) for kind, text in CELLS])
     nbformat.write(made, folder / "00_a.ipynb")
     page, _ = books.book_pages([folder / "00_a.ipynb"], folder / "out")
-    return page, rendered(page, {"Notebooks": books.BOOKS}, lambda path: False), folder / "out"
+    return page, render(page, {"Notebooks": books.BOOKS}, lambda path: False), folder / "out"
 
 
 def test_a_notebook_is_run_and_written_down(book):

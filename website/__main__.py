@@ -14,9 +14,9 @@ def main() -> None:
     parser.add_argument(
         "--no-notebooks", action="store_true", help="leave out what takes minutes: running the notebooks"
     )
-    given = parser.parse_args()
+    options = parser.parse_args()
     try:
-        build(given.out, notebooks=not given.no_notebooks, say=print)
+        build(options.out, notebooks=not options.no_notebooks, say=print)
     except InvalidInput as error:
         sys.exit(str(error))
 

@@ -32,7 +32,7 @@ from .pictures import save_png
 from .templates import Page
 
 BOOKS = "notebooks/index.html"
-SECONDS = 600  # for a cell
+CELL_SECONDS = 600  # for a cell
 STATE, VIEW = "application/vnd.jupyter.widget-state+json", "application/vnd.jupyter.widget-view+json"
 _BARE_FIGURE = re.compile(r"<Figure size .*>")
 _HAT = re.compile(r"\\hat\s*\{?(\w)\}?")
@@ -42,7 +42,7 @@ _MARKUP = re.compile(r"<[^>]+>|[*`]|!\[[^\]]*\]\([^)]*\)|\[([^\]]*)\]\([^)]*\)")
 
 
 def book_pages(paths: list[Path], out: Path) -> Iterator[Page]:
-    """A page for each notebook, which is run for it, and their list."""
+    """Yield a page for each notebook, which is run for it, and their list."""
     titles = {path: _title(nbformat.read(path, as_version=4)) for path in paths}
     listed = []
     for k, path in enumerate(paths):
@@ -60,9 +60,9 @@ def _book_page(path: Path, titles: dict[Path, str], k: int, out: Path) -> Page:
         for name, j in (("before", k - 1), ("after", k + 1))
     }
     book = nbformat.read(path, as_version=4)
-    client = NotebookClient(book, timeout=SECONDS, resources={"metadata": {"path": str(path.parent)}})
+    client = NotebookClient(book, timeout=CELL_SECONDS, resources={"metadata": {"path": str(path.parent)}})
     client.execute(stderr=subprocess.DEVNULL)  # of the kernel itself; what cells write comes in messages
-    written = Written(path, book, out)
+    written = NotebookCells(path, book, out)
     values = {"cells": list(written.cells()), "stem": path.stem, **beside}
     return Page(written.path, titles[path], _opening(book), "notebook.html", BOOKS, values=values)
 
@@ -72,7 +72,7 @@ def _title(book: NotebookNode) -> str:
 
 
 def _opening(book: NotebookNode) -> str:
-    """Its first sentences."""
+    """Return a notebook's first sentences."""
     paragraphs = book.cells[0].source.split("\n\n")[1:]
     text = _plain(next((text for text in paragraphs if text.strip()), ""))
     return _LEADING_ON.sub("", text) or text
@@ -80,11 +80,11 @@ def _opening(book: NotebookNode) -> str:
 
 def _plain(text: str) -> str:
     text = unicodedata.normalize("NFC", _HAT.sub("\\1\u0302", text))
-    return " ".join(_MARKUP.sub(lambda found: found[1] or "", text).replace("$", "").split())
+    return " ".join(_MARKUP.sub(lambda match: match[1] or "", text).replace("$", "").split())
 
 
-class Written:
-    """One notebook that was run, as the cells of its page."""
+class NotebookCells:
+    """The cells of one notebook that was run, as its page shows them."""
 
     def __init__(self, source: Path, book: NotebookNode, out: Path) -> None:
         self.source, self.book, self.out = source, book, out
@@ -92,7 +92,7 @@ class Written:
         self.heading, self.pictures = _title(book), 0
 
     def cells(self) -> Iterator[dict[str, Any]]:
-        """kind "text" with html; kind "code" with html and outputs."""
+        """Yield each cell: kind "text" with html; kind "code" with html and outputs."""
         for cell in self.book.cells:
             if cell.cell_type == "markdown":
                 for line in cell.source.splitlines():
@@ -111,13 +111,13 @@ class Written:
             return {"kind": "text", "text": f"{output.ename}: {output.evalue}"}
         data = output.data
         if "image/png" in data:
-            return self._saved(output)
+            return self._save_picture(output)
         if "text/html" in data:
             return {"kind": "html", "html": without_corner(data["text/html"])}
         return None if VIEW in data else {"kind": "text", "text": data.get("text/plain", "")}
 
-    def _saved(self, output: NotebookNode) -> dict[str, Any]:
-        """A picture, in a file of its own."""
+    def _save_picture(self, output: NotebookNode) -> dict[str, Any]:
+        """Return a picture, saved in a file of its own."""
         self.pictures += 1
         path = f"notebooks/images/{self.source.stem}-{self.pictures}.png"
         size = save_png(self.out / path, base64.b64decode(output.data["image/png"]))
@@ -126,7 +126,7 @@ class Written:
         return {"kind": "picture", "path": path, "size": size, "alt": alt, **self._lab(output.data.get(VIEW))}
 
     def _lab(self, view: Any) -> dict[str, Any]:
-        """The lab that an output shows, and where it is alive."""
+        """Return the lab that an output shows, and where it is alive."""
         states = self.book.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
         state = states.get((view or {}).get("model_id"), {}).get("state", {})
         name = str(state.get("_anywidget_id", "")).rpartition(".")[2]
@@ -136,7 +136,7 @@ class Written:
         return {"lab": name, "link": path_of(name) + hash_}
 
     def _link(self, href: str) -> str | None:
-        """Where a link of the notebook leads on the site; None where the site lacks it."""
+        """Return where a link of the notebook leads on the site; None where the site lacks it."""
         path, hash_, rest = href.partition("#")
         target = posixpath.normpath(posixpath.join("notebooks", path))
         if target == "notebooks/README.md":
@@ -147,7 +147,7 @@ class Written:
         return posixpath.relpath(html, "notebooks") + hash_ + rest if (self.out / html).exists() else None
 
     def _picture(self, source: str) -> str:
-        """A picture beside the notebook, copied."""
+        """Copy a picture beside the notebook and return its address."""
         path = (self.source.parent / source).resolve()
         target = self.out / "notebooks/images" / path.name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -156,7 +156,7 @@ class Written:
 
 
 def _hash(name: str, scene: dict[str, Any]) -> str:
-    """What opens a scene in its lab's page; "" for one of data, or with numbers, that only the notebook has."""
+    """Return what opens a scene in its lab's page; "" for one of data, or with numbers, that only the notebook has."""
     kind = getattr(nm, name)
     lab, parsed = kind(), kind._state.parse(scene)
     text = share.pack(name, parsed)

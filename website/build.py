@@ -1,4 +1,4 @@
-"""From the package to a folder of plain files."""
+"""The build of the site: from the package to a folder of plain files."""
 
 import importlib.util
 import os
@@ -13,13 +13,13 @@ from typing import Any
 from nbmetrics.errors import InvalidInput, check_choice, check_list, shown
 
 from . import ROOT, books, gallery, labs
-from .templates import Page, rendered
+from .templates import Page, render
 
 # By this a folder is known as a site of ours, which a new one may replace.
 MARK = '<meta name="generator" content="nbmetrics website">'
 # What is in such a folder, and nothing else that a user may have put there.
-PARTS = {"index.html", "class.html", "teachers.html", "gallery.html", ".nojekyll", "images", "labs", "lessons"}
-PARTS |= {"notebooks", "docs"}
+SITE_ENTRIES = {"index.html", "class.html", "teachers.html", "gallery.html", ".nojekyll", "images", "labs", "lessons"}
+SITE_ENTRIES |= {"notebooks", "docs"}
 
 
 def build(
@@ -40,7 +40,7 @@ def build(
     notebooks, figures, docs : whether those parts are made
     say : told what was written and what was left out
     """
-    target, names = _checked(out), _wanted(only)
+    target, names = _check_target(out), _lab_names(only)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".site-") as folder:
         draft = Path(folder) / "site"
         draft.mkdir()
@@ -49,7 +49,7 @@ def build(
             "Lessons": labs.LESSONS,
             **({"Notebooks": books.BOOKS} if notebooks else {}),
             **({"Gallery": gallery.GALLERY} if figures else {}),
-            **({"Docs": "docs/index.html"} if docs and _documented(draft, notebooks, say) else {}),
+            **({"Docs": "docs/index.html"} if docs and _build_docs(draft, notebooks, say) else {}),
         }
         for page in _pages(draft, names, notebooks=notebooks, figures=figures):
             _write(draft, page, parts)
@@ -74,11 +74,11 @@ def _pages(draft: Path, names: list[str], *, notebooks: bool, figures: bool) -> 
 def _write(draft: Path, page: Page, sections: dict[str, str]) -> None:
     path = draft / page.path
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(rendered(page, sections, lambda target: (draft / target).exists()), "utf-8")
+    path.write_text(render(page, sections, lambda target: (draft / target).exists()), "utf-8")
 
 
-def _wanted(only: Iterable[str] | None) -> list[str]:
-    """The labs to show, each once."""
+def _lab_names(only: Iterable[str] | None) -> list[str]:
+    """Return the labs to show, each once."""
     if only is None:
         return labs.all_labs()
     names = list(dict.fromkeys(check_choice(name, labs.all_labs(), "only") for name in check_list(only, "only")))
@@ -87,8 +87,8 @@ def _wanted(only: Iterable[str] | None) -> list[str]:
     return names
 
 
-def _checked(out: Any) -> Path:
-    """The folder, if a site can be put there."""
+def _check_target(out: Any) -> Path:
+    """Return the folder, if a site can be put there; InvalidInput otherwise."""
     try:
         target = Path(out).expanduser().resolve()
         is_there, is_folder = target.exists(), target.is_dir()
@@ -106,13 +106,13 @@ def _checked(out: Any) -> Path:
 
 
 def _others(folder: Path) -> list[str]:
-    """What a folder holds beside a site of ours; all of it where there is none."""
+    """Return what a folder holds beside a site of ours; all of it where there is none."""
     names, index = sorted(path.name for path in folder.iterdir()), folder / "index.html"
     is_ours = index.is_file() and MARK in index.read_text("utf-8", "replace")
-    return [name for name in names if not (is_ours and name in PARTS)]
+    return [name for name in names if not (is_ours and name in SITE_ENTRIES)]
 
 
-def _documented(draft: Path, notebooks: bool, say: Callable[[str], object]) -> bool:
+def _build_docs(draft: Path, notebooks: bool, say: Callable[[str], object]) -> bool:
     """Whether the API reference was built into docs/; it leads to index.html, and to the notebooks if there are."""
     if not (ROOT / "docs/conf.py").exists():
         say("left out docs/: there is no docs/conf.py")

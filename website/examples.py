@@ -21,7 +21,7 @@ def dashboard() -> Any:
     ours, kept = order[:1300], order[1300:]
     fresh = pictures[kept]
     noisy = np.clip(fresh + rng.normal(0, 55, fresh.shape), 0, 255).astype(np.uint8)
-    made = {
+    generators = {
         "fresh": fresh,
         "no eights": fresh[digit[kept] != 8],
         "noisy": noisy,
@@ -30,7 +30,7 @@ def dashboard() -> Any:
     rows = nm.extract(pictures[ours], "digits-cnn", progress=False)
     federation = nm.Federation.from_labels(rows, [f"client {d}" for d in digit[ours]])
     return nm.Dashboard(
-        federation, {name: nm.extract(images, "digits-cnn", progress=False) for name, images in made.items()}
+        federation, {name: nm.extract(images, "digits-cnn", progress=False) for name, images in generators.items()}
     )
 
 
@@ -60,7 +60,7 @@ def memorization() -> Any:
 # Of the other labs the page shows what they open with.
 EXAMPLES: dict[str, Callable[[], Any]] = {"Dashboard": dashboard, "Monitor": monitor}
 WITH_CHARTS: dict[str, Callable[[], Any]] = {"MemorizationLab": memorization}
-OF = {
+EXAMPLE_TEXTS = {
     "Dashboard": "Here it shows ten clients with one handwritten digit each, and four generators.",
     "Monitor": "Here it shows a WGAN-GP on ten clients, whose data become a single class after step 1,200.",
 }

@@ -1,4 +1,4 @@
-"""The papers' figures that are drawn within seconds, made anew for the site."""
+"""The gallery: the papers' figures that are drawn within seconds, made anew."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ from .templates import Page
 
 GALLERY = "gallery.html"
 # The other experiments take up to minutes.
-QUICK = (
+QUICK_EXPERIMENTS = (
     "gaussian_toy",
     "gaussian_samples",
     "likelihood_toy",
@@ -26,9 +26,9 @@ QUICK = (
 
 
 def gallery_pages(out: Path) -> Iterator[Page]:
-    """One page with all figures, each with its title, its source and the line that draws it."""
+    """Yield one page with all figures, each with its title, its source and the line that draws it."""
     figures = []
-    for name in QUICK:
+    for name in QUICK_EXPERIMENTS:
         table = getattr(nm.experiments, name)()
         path = f"images/experiments/{name}.png"
         size = save_png(out / path, png_of(nm.figures.draw(table)))

@@ -12,7 +12,7 @@ from nbmetrics.labs.playground import answers
 from nbmetrics.labs.playground.lessons import builtin_lessons
 from nbmetrics.labs.toolkit import saved, share
 
-from .examples import EXAMPLES, OF, WITH_CHARTS
+from .examples import EXAMPLE_TEXTS, EXAMPLES, WITH_CHARTS
 from .pictures import save_png
 from .templates import Page
 
@@ -24,27 +24,27 @@ IDEA = (
 
 
 def slug(name: str) -> str:
-    """A name as part of an address."""
+    """Return a name as part of an address."""
     return "-".join("".join(letter if letter.isalnum() else " " for letter in name.lower()).split())
 
 
 def path_of(lab: str) -> str:
-    """The page of a lab by its class's name."""
+    """Return the path of a lab's page by its class's name."""
     return f"labs/{slug(lab)}.html"
 
 
 def picture_of(lab: str) -> str:
-    """Its picture."""
+    """Return the path of a lab's picture."""
     return f"images/{slug(lab)}.png"
 
 
 def summary(lab: str) -> str:
-    """What it is, in the first line of its docstring."""
+    """Return what a lab is, the first line of its docstring."""
     return (inspect.getdoc(getattr(nm, lab)) or lab).partition("\n")[0]
 
 
 def lab_pages(names: list[str], out: Path) -> Iterator[Page]:
-    """A page for each lab, its picture written beside, and their list; the Playground is the landing page, too."""
+    """Yield a page for each lab, its picture written beside, and their list; the Playground is the landing page."""
     sizes = {}
     for name in names:
         lab = (EXAMPLES | WITH_CHARTS).get(name, getattr(nm, name))()
@@ -70,14 +70,14 @@ def _lab_page(name: str, lab: Any) -> Page:
     values = {
         **saved.parts(lab),
         "name": name,
-        "example": OF.get(name, ""),
+        "example": EXAMPLE_TEXTS.get(name, ""),
         "scenes": _scenes(lab) if name not in EXAMPLES else [],
     }
     return Page(path_of(name), name, summary(name), "lab.html", LABS, picture_of(name), values)
 
 
 def _scenes(lab: Any) -> list[dict[str, str]]:
-    """Links that open presets on the lab's page, each with its scene behind the # of the address."""
+    """Return links that open presets on the lab's page, each with its scene behind the # of the address."""
     kind = type(lab)
     return [
         {"name": name, "hash": f"#{share.pack(kind.__name__, kind._state.parse(scene))}"}
@@ -86,7 +86,7 @@ def _scenes(lab: Any) -> list[dict[str, str]]:
 
 
 def _landing(playground: Any, alt: str) -> Page:
-    """The Playground with nothing to choose from: what is left is to drag."""
+    """Return the landing page: the Playground with nothing to choose from, so that what is left is to drag."""
     playground.lock("items", "presets", "code")
     title = "Average or pooled? It decides which generator wins"
     values = {**saved.parts(playground), "alt": alt, "idea": IDEA}
@@ -94,7 +94,7 @@ def _landing(playground: Any, alt: str) -> Page:
 
 
 def lesson_pages() -> Iterator[Page]:
-    """A page for each lesson, their list, and what a teacher needs."""
+    """Yield a page for each lesson, their list, and what a teacher needs."""
     table = nm.lessons().to_dict("records")
     lessons = [
         {**row, "path": f"lessons/{slug(row['name'])}.html", "number": k, "minutes": f"{row['minutes']:g}"}
@@ -125,5 +125,5 @@ def _class_page() -> Page:
 
 
 def all_labs() -> list[str]:
-    """Every lab of the package, the Playground first, as it is where one begins."""
+    """Return the names of all labs, the Playground first, as it is where one begins."""
     return sorted(room.__all__, key=lambda name: (name != "Playground", name in EXAMPLES, name))

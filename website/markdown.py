@@ -23,49 +23,49 @@ _LETTERS = {1: "M", 2: "L", 3: "Q", 4: "C", 79: "Z"}
 
 
 def html_of(text: str, link: Callable[[str], str | None], picture: Callable[[str], str]) -> str:
-    """Markdown as HTML; `link` and `picture` say where a relative address leads on the site, None for nowhere."""
+    """Return Markdown as HTML; `link` and `picture` say where a relative address leads on the site, or None."""
     html = str(_markdown()(text)).replace("<pre>", '<pre class="code" tabindex="0">')
     html = without_corner(html)
-    html = _LINK.sub(lambda found: _linked(found, link), html)
-    return _SOURCE.sub(lambda found: f'src="{picture(found[1])}"' if _LOCAL.match(found[1]) else found[0], html)
+    html = _LINK.sub(lambda match: _link_html(match, link), html)
+    return _SOURCE.sub(lambda match: f'src="{picture(match[1])}"' if _LOCAL.match(match[1]) else match[0], html)
 
 
 def without_corner(html: str) -> str:
-    """Tables whose corner is empty without a header there, which would name nothing."""
+    """Return tables whose corner is empty without a header there, which would name nothing."""
     return _CORNER.sub("<td></td>", html)
 
 
-def _linked(found: re.Match[str], link: Callable[[str], str | None]) -> str:
-    if not _LOCAL.match(found[1]):
-        return found[0]
-    target = link(found[1])
-    return found[2] if target is None else f'<a href="{escape(target)}">{found[2]}</a>'
+def _link_html(match: re.Match[str], link: Callable[[str], str | None]) -> str:
+    if not _LOCAL.match(match[1]):
+        return match[0]
+    target = link(match[1])
+    return match[2] if target is None else f'<a href="{escape(target)}">{match[2]}</a>'
 
 
 def _step(code: Any, points: Any) -> str:
-    """One segment of a path as SVG writes it; the point of a closing one says nothing."""
+    """Return one segment of a path as SVG writes it; the point of a closing one says nothing."""
     letter = _LETTERS[int(code)]
     return letter if letter == "Z" else letter + " ".join(f"{round(n)}" for n in points)
 
 
 @cache
 def _markdown() -> Any:
-    made = mistune.create_markdown(escape=False, plugins=["table", "strikethrough", "math"])
-    made.renderer.register("inline_math", lambda renderer, text: formula(text))
-    made.renderer.register("block_math", lambda renderer, text: f'<p class="formula">{formula(text)}</p>\n')
-    return made
+    to_html = mistune.create_markdown(escape=False, plugins=["table", "strikethrough", "math"])
+    to_html.renderer.register("inline_math", lambda renderer, text: formula(text))
+    to_html.renderer.register("block_math", lambda renderer, text: f'<p class="formula">{formula(text)}</p>\n')
+    return to_html
 
 
 def formula(tex: str) -> str:
-    """TeX as a picture in the colour of the text, by the name of the TeX; the TeX itself where it cannot be drawn."""
+    """Return TeX as a picture in the colour of the text, or the TeX itself where it cannot be drawn."""
     tex = " ".join(tex.split())
     try:
-        drawn = TextPath((0, 0), f"${tex}$", size=SIZE, prop=FontProperties(math_fontfamily="stix"))
+        outline = TextPath((0, 0), f"${tex}$", size=SIZE, prop=FontProperties(math_fontfamily="stix"))
     except ValueError:
         return f"<code>{escape(tex)}</code>"
-    segments = drawn.iter_segments(simplify=False)
+    segments = outline.iter_segments(simplify=False)
     path = "".join(_step(code, points) for points, code in segments)
-    box = drawn.get_extents()
+    box = outline.get_extents()
     x, depth, width, height = box.x0 - 4, -min(box.y0, 0) + 2, box.width + 8, box.y1 - min(box.y0, 0) + 4
     return (
         f'<svg class="tex" role="img" aria-label="{escape(tex)}" viewBox="{x:.0f} {-box.y1 - 2:.0f} {width:.0f} '

@@ -4,20 +4,39 @@ Whatever is put into a template is escaped, but for `Markup`, which is the site'
 """
 
 import posixpath
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from .address import binder, urls
+from . import ROOT
 
 FOLDER = Path(__file__).parent / "templates"
 # What a page may do. A lab's page lets run the one script whose hash it names; the others run none.
 CSP = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' blob: data:"
+
+
+@cache
+def urls() -> dict[str, str]:
+    """Return [project.urls] of pyproject.toml: `Repository` with the notebooks for Binder, `Site` where it is."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    return {name.lower(): address.rstrip("/") for name, address in project.get("urls", {}).items()}
+
+
+def binder(notebook: str = "00_start_here") -> str | None:
+    """Return the address at which Binder opens a notebook; None where no GitHub repository is named."""
+    _, is_github, where = urls().get("repository", "").partition("https://github.com/")
+    if not is_github:
+        return None
+    return (
+        f"https://mybinder.org/v2/gh/{where.removesuffix('.git')}/HEAD?labpath={quote(f'notebooks/{notebook}.ipynb')}"
+    )
 
 
 @dataclass(frozen=True)
@@ -59,8 +78,8 @@ def _environment() -> Environment:
     )
 
 
-def rendered(page: Page, sections: Mapping[str, str], has: Callable[[str], bool]) -> str:
-    """The HTML of a page; `sections` are the navigation's entries, path by name, and `has` says what was written."""
+def render(page: Page, sections: Mapping[str, str], has: Callable[[str], bool]) -> str:
+    """Return the HTML of a page; `sections` are the navigation's paths by name, and `has` says what was written."""
     own = {key: Markup(page.values[key]) for key in ("script", "state", "style") if key in page.values}
     csp = f"{CSP}; script-src 'sha256-{page.values['hash']}'" if "hash" in page.values else CSP
     return (

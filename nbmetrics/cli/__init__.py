@@ -16,14 +16,13 @@ import re
 import sys
 import warnings
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
 from ..errors import InvalidInput, printable
 from .options import parser
 
 DONE, UNWRITTEN, REFUSED, INTERRUPTED = 0, 1, 2, 130
-LONGEST_LINE = 2000
+MAX_LINE_LETTERS = 2000
 # Of a disk that is full, and of a stream that cannot be written.
 FULL = {errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG, errno.EDQUOT}
 # Settings of Python that a refusal proposes.
@@ -31,7 +30,7 @@ _SETTING = re.compile(r"\b(download=True|extractor='[\w-]+')")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Do what the arguments say; the exit code."""
+    """Run the command of the arguments and return its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     if sys.stdout is None:
         print("error: stdout is closed. Leave it open, or send it to a file", file=sys.stderr)
@@ -42,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default", UserWarning)
-            warnings.showwarning = _warned
+            warnings.showwarning = _print_warning
             code = _run(words)
             sys.stdout.flush()
             return code
@@ -61,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _forget_output() -> None:
-    """So that what is left in the buffer fails at no other place."""
+    """Send what is left in the buffer nowhere, so that it fails at no other place."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -72,17 +71,19 @@ def _run(words: list[str]) -> int:
         return experiments(words[1:], "nbmetrics experiments")
     options = parser().parse_args(words)
     try:
-        import_module(f".{options.command}", __package__).run(options)
+        from . import commands
+
+        getattr(commands, f"run_{options.command}")(options)
     except InvalidInput as error:
         print(f"error: {_SETTING.sub(_as_option, str(error))}", file=sys.stderr)
         return REFUSED
     return DONE
 
 
-def _warned(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
-    print(f"warning: {printable(str(message), LONGEST_LINE)}", file=sys.stderr)
+def _print_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+    print(f"warning: {printable(str(message), MAX_LINE_LETTERS)}", file=sys.stderr)
 
 
-def _as_option(found: re.Match[str]) -> str:
-    name, value = found[0].split("=")
+def _as_option(setting: re.Match[str]) -> str:
+    name, value = setting[0].split("=")
     return f"--{name}" if value == "True" else f"--{name} {value.strip(chr(39))}"

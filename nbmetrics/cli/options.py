@@ -1,4 +1,4 @@
-"""What may stand on the command line. It imports nothing heavy, so that --help is there at once."""
+"""The options of the command line. Importing this imports nothing heavy, so that --help is there at once."""
 
 from __future__ import annotations
 
@@ -48,20 +48,22 @@ CACHE = "The cache of features: what was computed once is found there again."
 
 
 def parser() -> ArgumentParser:
-    """The whole command line."""
-    whole = _described(ArgumentParser(prog="nbmetrics"), ABOUT, EXAMPLES)
+    """Return the parser of the whole command line."""
+    whole = _with_description(ArgumentParser(prog="nbmetrics"), ABOUT, EXAMPLES)
     whole.add_argument("--version", action="version", version=f"nbmetrics {__version__}")
     commands = whole.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    _score(_described(commands.add_parser("score", help="score generated images or features"), SCORE, SCORE_MORE))
+    _score(
+        _with_description(commands.add_parser("score", help="score generated images or features"), SCORE, SCORE_MORE)
+    )
     features = commands.add_parser("features", help="write the features of a folder of images")
-    _features(_described(features, FEATURES, FEATURES_MORE))
+    _features(_with_description(features, FEATURES, FEATURES_MORE))
     commands.add_parser("experiments", help="figures and tables of the papers", add_help=False)
     cache = commands.add_parser("cache", help="what is kept of features computed before", description=CACHE)
     cache.add_argument("what", choices=("info", "clear"), help="say what is kept and where, or remove all of it")
     return whole
 
 
-def _described(parser: ArgumentParser, description: str, more: str) -> ArgumentParser:
+def _with_description(parser: ArgumentParser, description: str, more: str) -> ArgumentParser:
     parser.description, parser.epilog = description, more
     parser.formatter_class = RawDescriptionHelpFormatter
     return parser

@@ -1,4 +1,4 @@
-"""CLIENTS and GENERATED: paths as clients and generators of rows, and what could not be read on the way.
+"""CLIENTS and GENERATED: paths made clients and generators of rows, with a list of the files that could not be read.
 
 A folder's sub-folders are clients, or its .npy files; a path is generated images, or a .npy file of features.
 """
@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import InvalidInput, shown
 from ..features import Extraction, images
-from ..features.files import by_name, in_zip
+from ..features.files import files_in_zip, refusal_by_name
 from ..federation import Client, Federation, Generator
 from ..federation.image_sources import warn_unread
 from ..partition import natural
@@ -39,7 +39,7 @@ class Party:
 
 @dataclass
 class Reader:
-    """Parties to what `evaluate` takes; the extractor is only made where there are images."""
+    """Reads parties into what `evaluate` takes; the extractor is only made where there are images."""
 
     make: Callable[[], Extraction]
     reports: list[tuple[str, Any]] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Reader:
         return self.make()
 
     def federation(self, root: Path, parties: Sequence[Party], has_images: bool) -> Federation:
-        """The clients, weighted by their numbers of rows."""
+        """Return the clients, weighted by their numbers of rows."""
         extraction = self.extraction if has_images else None
         try:
             if parties[0].path != root and not parties[0].is_rows:
@@ -63,7 +63,7 @@ class Reader:
         return Federation(clients)
 
     def generators(self, parties: Sequence[Party]) -> list[Generator]:
-        """What is scored; images are put through the extractor by `evaluate`."""
+        """Return the generators; their images are put through the extractor by `evaluate`."""
         return [self._generator(party) for party in parties]
 
     def _generator(self, party: Party) -> Generator:
@@ -74,20 +74,20 @@ class Reader:
             raise error.of(f"{party.option} {shown(str(party.path))}") from None
 
     def data(self, party: Party) -> Any:
-        """Rows, or images with a warning of files that were not read."""
+        """Return rows, or images with a warning of files that were not read."""
         try:
             if party.is_rows:
-                return np.asarray(_loaded(party.path))
-            found = images(party.path)
+                return np.asarray(_load_rows(party.path))
+            sources = images(party.path)
         except InvalidInput as error:
             raise error.of(f"{party.option} {shown(str(party.path))}") from None
-        warn_unread(found, party.name)
-        self.reports.append((party.name, found.report))
-        return found
+        warn_unread(sources, party.name)
+        self.reports.append((party.name, sources.report))
+        return sources
 
     @property
     def unread(self) -> list[dict[str, str]]:
-        """Every file that was found and not read: of whom, file, reason."""
+        """Return every file that was found and not read: of whom, file, reason."""
         return [
             {"of": name, "file": str(row["file"]), "reason": str(row["reason"])}
             for name, report in self.reports
@@ -95,9 +95,9 @@ class Reader:
         ]
 
 
-def clients_in(path: str) -> tuple[list[Party], list[str]]:
-    """The clients of CLIENTS, and what is to be said of how they were found."""
-    root = existing("CLIENTS", path)
+def client_parties(path: str) -> tuple[list[Party], list[str]]:
+    """Return the clients of CLIENTS, and notes on how they were found."""
+    root = existing_path("CLIENTS", path)
     if root.suffix.lower() == ZIP and (parties := _in_zip(root)):
         return parties, []
     if not _check_kind("CLIENTS", root).is_dir():
@@ -113,7 +113,7 @@ def clients_in(path: str) -> tuple[list[Party], list[str]]:
     if folders and rows:
         seen = f"{shown(str(root))} has {len(folders)} sub-folders and {len(rows)} .npy files"
         raise InvalidInput("CLIENTS", seen, "Give a folder of sub-folders of images, or of .npy files of features")
-    loose = [entry.name for entry in entries if entry.is_file() and not by_name((entry.name,))]
+    loose = [entry.name for entry in entries if entry.is_file() and not refusal_by_name((entry.name,))]
     if rows and loose:
         seen = f"{shown(str(root))} has {len(rows)} .npy files and {len(loose)} images, such as {shown(loose[0])}"
         raise InvalidInput("CLIENTS", seen, "Give a folder of .npy files, or of sub-folders of images")
@@ -128,34 +128,34 @@ def clients_in(path: str) -> tuple[list[Party], list[str]]:
 def _in_zip(root: Path) -> list[Party]:
     """The clients of a zip: its folders that hold images."""
     try:
-        members = in_zip(str(root))
+        members = files_in_zip(str(root))
     except InvalidInput as error:
         raise InvalidInput("CLIENTS", error.seen, error.fix) from None
     names = {member.parts[0] for member in members if len(member.parts) > 1 and not member.reason}
     return [Party("CLIENTS", name, root / name) for name in sorted(names, key=natural)]
 
 
-def generated_at(paths: Sequence[str]) -> list[Party]:
+def generated_parties(paths: Sequence[str]) -> list[Party]:
     """A generator for each path of GENERATED, with as much of the path for a name as tells them apart."""
-    found = [_check_kind("GENERATED", existing("GENERATED", path)) for path in paths]
-    for path in found:
+    paths_checked = [_check_kind("GENERATED", existing_path("GENERATED", path)) for path in paths]
+    for path in paths_checked:
         _check_not_many(path)
-    parts = [[*path.resolve().parts[:-1], _title(path)] for path in found]
+    parts = [[*path.resolve().parts[:-1], _title(path)] for path in paths_checked]
     for length in range(1, max(map(len, parts)) + 1):
         names = ["/".join(part[-length:]) for part in parts]
         if len(set(names)) == len(names):
-            return [Party("GENERATED", name, path) for name, path in zip(names, found, strict=True)]
+            return [Party("GENERATED", name, path) for name, path in zip(names, paths_checked, strict=True)]
     twice = next(path for path, name in zip(paths, names, strict=True) if names.count(name) > 1)
     raise InvalidInput("GENERATED", f"{shown(twice)} is given twice", "Give each path once")
 
 
-def shared(clients: Sequence[Party], generated: Sequence[Party]) -> list[str]:
-    """What is to be said of generated files that lie in a client, as where CLIENTS holds real and generated ones."""
+def containment_notes(clients: Sequence[Party], generated: Sequence[Party]) -> list[str]:
+    """Return notes on generated files that lie in a client, as where CLIENTS holds real and generated ones."""
     return [
-        f"{made.name} lies in client {client.name}, and so is compared with itself, too: is it no client?"
-        for made in generated
+        f"{party.name} lies in client {client.name}, and so is compared with itself, too: is it no client?"
+        for party in generated
         for client in clients
-        if client.path.resolve() in (made.path.resolve(), *made.path.resolve().parents)
+        if client.path.resolve() in (party.path.resolve(), *party.path.resolve().parents)
     ]
 
 
@@ -164,39 +164,39 @@ def _title(path: Path) -> str:
     return path.name if path.is_dir() else path.stem
 
 
-def existing(option: str, path: str) -> Path:
-    """The path, if something lies there."""
+def existing_path(option: str, path: str) -> Path:
+    """Return the path, if something lies there; InvalidInput otherwise."""
     try:
-        found = Path(path).expanduser()
-        is_there = bool(path) and found.exists()  # an empty path, as of a variable not set, would be the folder here
+        place = Path(path).expanduser()
+        is_there = bool(path) and place.exists()  # an empty path, as of a variable not set, would be the folder here
     except (OSError, ValueError, RuntimeError):
         is_there = False
     if not is_there:
         raise InvalidInput(option, f"there is no {shown(path)}", "Give a folder, or a .npy file")
-    return found
+    return place
 
 
 def _check_kind(option: str, path: Path) -> Path:
-    """The path, if by its name it can be read: an extractor is not asked for in vain."""
+    """Return the path, if by its name it can be read: an extractor is not asked for in vain."""
     if not path.is_dir() and not path.is_file():
         raise InvalidInput(option, f"{shown(str(path))} is no file and no folder", "Give a folder, or a .npy file")
-    if path.is_file() and path.suffix.lower() not in (FEATURES, ZIP) and by_name((path.name,)):
+    if path.is_file() and path.suffix.lower() not in (FEATURES, ZIP) and refusal_by_name((path.name,)):
         fix = "Give a folder or zip of images, or a .npy file of features, as numpy.save writes it"
         raise InvalidInput(option, f"{shown(str(path))} is no file of images or features by its name", fix)
     return path
 
 
 def _check_not_many(path: Path) -> None:
-    """Raise where a generator is a folder of files of features, each of which is one."""
+    """Raise InvalidInput where a generator is a folder of files of features, each of which is one."""
     if not path.is_dir() or not os.access(path, os.R_OK):
         return
     rows = sorted(path.glob(f"*{FEATURES}"))
-    if rows and not any(entry.is_dir() or not by_name((entry.name,)) for entry in path.iterdir()):
+    if rows and not any(entry.is_dir() or not refusal_by_name((entry.name,)) for entry in path.iterdir()):
         seen = f"{shown(str(path))} holds {len(rows)} .npy {'file' if len(rows) == 1 else 'files'} and no images"
         raise InvalidInput("GENERATED", seen, f"Name the files, each a generator: {path}/*{FEATURES}")
 
 
-def _loaded(path: Path) -> np.ndarray:
+def _load_rows(path: Path) -> np.ndarray:
     try:
         rows: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
     except Exception as error:  # garbage makes NumPy's reading of the header fail in many ways

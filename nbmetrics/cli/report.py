@@ -1,4 +1,4 @@
-"""Scores as a text of 80 columns, as JSON, as a page: what disagrees first, then numbers, then how they were made."""
+"""The report of scores as a text of 80 columns, as JSON, as a page: disagreement first, then numbers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .parties import Party
 
 WIDTH = 80
 BEST = "*"
-MOST_NAMED = 8
+MAX_CLIENTS_NAMED = 8
 # What a line says to call, which a shell cannot.
 PYTHON_ONLY = re.compile(r": see scores\.\w+\(.*?\)")
 PACKAGES = ("numpy", "scipy", "pandas", "sklearn", "PIL", "torch", "torchvision", "torch_fidelity")
@@ -67,7 +67,7 @@ tr > :first-child {{ position: sticky; left: 0; background: Canvas; border-right
 
 @dataclass(frozen=True)
 class Report:
-    """What one `nbmetrics score` found, and from what."""
+    """The scores of one `nbmetrics score`, and their sources."""
 
     scores: Scores
     federation: Federation
@@ -80,18 +80,18 @@ class Report:
 
     @property
     def verdict(self) -> list[str]:
-        """Where avg and all order generators differently: first of all the best of them."""
+        """Return where avg and all order generators differently: first of all the best of them."""
         lines = [line for line in self.scores.summary() if " pairs differently" in line]
         for metric in self.scores.metrics:
             label, ranks = self.scores.plain_label(metric), self.scores.ranks(metric).set_index("generator")
             average, pooled = (" and ".join(ranks.index[ranks[part] == 1]) for part in ("avg", "all"))
-            told = f"By {label}: Average says {average}. Pooled says {pooled}."
-            lines = [told if line.startswith(f"{label}: ") and average != pooled else line for line in lines]
+            sentence = f"By {label}: Average says {average}. Pooled says {pooled}."
+            lines = [sentence if line.startswith(f"{label}: ") and average != pooled else line for line in lines]
         return lines
 
     @property
-    def said(self) -> list[str]:
-        """The lines under the table: what else the order shows, cautions, then how the numbers were made."""
+    def lines_below(self) -> list[str]:
+        """Return the lines under the table: what else the order shows, cautions, then how the numbers were made."""
         cautions = self.scores.cautions
         summary = [line for line in self.scores.summary() if " pairs differently" not in line]
         lines = [*summary, *cautions, *self.notes, *(line for line in self.scores.conventions if line not in cautions)]
@@ -103,7 +103,7 @@ class Report:
 
     @property
     def client_rows(self) -> list[dict[str, Any]]:
-        """What the clients are: name, path, rows, weight."""
+        """Return of each client: name, path, rows, weight."""
         paths = {party.name: str(party.path) for party in self.clients}
         sides = zip(self.federation, self.federation.weights, strict=True)
         return [
@@ -113,79 +113,79 @@ class Report:
 
     @property
     def generator_rows(self) -> list[dict[str, Any]]:
-        """What was scored: name, path, rows."""
+        """Return of each generator: name, path, rows."""
         sides = zip(self.generated, self.generators, strict=True)
         return [{"name": party.name, "path": str(party.path), "rows": len(g.source)} for party, g in sides]
 
 
 def as_text(report: Report) -> str:
-    """For a terminal of 80 columns."""
-    blocks = ["\n".join(_wrapped(line) for line in report.verdict)] if report.verdict else []
+    """Return the report for a terminal of 80 columns."""
+    blocks = ["\n".join(_wrap(line) for line in report.verdict)] if report.verdict else []
     blocks += _blocks(report.scores)
     stars = [f"{BEST} best of {len(report.generated)}"] if len(report.generated) > 1 else []
-    return "\n\n".join([*blocks, "\n".join([*stars, *map(_wrapped, [*_who(report), *report.said])])])
+    return "\n\n".join([*blocks, "\n".join([*stars, *map(_wrap, [*_client_lines(report), *report.lines_below])])])
 
 
-def _who(report: Report) -> list[str]:
-    """Several clients by their names, so that folders taken a level too high or too low are seen."""
+def _client_lines(report: Report) -> list[str]:
+    """Return a line that names several clients, so that folders taken a level too high or too low are seen."""
     rows = report.client_rows
     if len(rows) < 2:
         return []
-    named = ", ".join(f"{row['name']} ({row['rows']:,} rows)" for row in rows[:MOST_NAMED])
-    more = f", and {len(rows) - MOST_NAMED} more" * (len(rows) > MOST_NAMED)
-    return [f"{len(rows)} clients: {named}{more}"]
+    listing = ", ".join(f"{row['name']} ({row['rows']:,} rows)" for row in rows[:MAX_CLIENTS_NAMED])
+    more = f", and {len(rows) - MAX_CLIENTS_NAMED} more" * (len(rows) > MAX_CLIENTS_NAMED)
+    return [f"{len(rows)} clients: {listing}{more}"]
 
 
-def _wrapped(line: str) -> str:
+def _wrap(line: str) -> str:
     return textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _blocks(scores: Scores) -> list[str]:
-    """A table a metric: generators with their values, intervals and plain values below, columns as wide as all need."""
+    """Return a table a metric: generators, values, intervals and plain values below, columns as wide as all need."""
     tables = {metric: _cells(scores, metric) for metric in scores.metrics}
     column = 2 + max(len(line) for rows in tables.values() for cells in rows for cell in cells for line in cell)
     room = WIDTH - len(PARTS) * column
     blocks = []
     for metric, rows in tables.items():
         heads = "".join(f"{part + '  ':>{column}}" for part in PARTS)
-        lines = _named(scores.label(metric), heads.rstrip(), room)
+        lines = _named_lines(scores.label(metric), heads.rstrip(), room)
         for generator, cells in zip(scores.generators, rows, strict=True):
             first, *more = ("".join(f"{line:>{column}}" for line in at) for at in zip(*cells, strict=True))
-            lines += _named(f"  {generator}", first.rstrip(), room)
+            lines += _named_lines(f"  {generator}", first.rstrip(), room)
             lines += [" " * room + line.rstrip() for line in more if line.strip()]
         blocks.append("\n".join(lines))
     return blocks
 
 
-def _named(name: str, line: str, room: int) -> list[str]:
-    """A name before its line, or on one of its own where it is too long."""
+def _named_lines(name: str, line: str, room: int) -> list[str]:
+    """Return a name before its line, or on one of its own where it is too long."""
     left = room - _width(name)
     return [name + " " * left + line] if left > 0 else [name, " " * room + line]
 
 
 def _width(text: str) -> int:
-    """The columns that a terminal takes for a text: two for a letter of East Asia, none for an accent that is added."""
+    """Return the columns of a text in a terminal: two for a letter of East Asia, none for an accent that is added."""
     return sum(2 if east_asian_width(c) in "WF" else not combining(c) for c in text)
 
 
 def _cells(scores: Scores, metric: str) -> list[list[list[str]]]:
-    """For each generator and part: value, interval and plain value; a star where it is best, by the plain ones."""
+    """Return for each generator and part: value, interval and plain value; a star where the plain one is best."""
     rows = scores.table[scores.table["metric"] == metric].to_dict("records")
     ranks = scores.ranks(metric).to_dict("records")
-    found: list[list[list[str]]] = []
+    cells_by_generator: list[list[list[str]]] = []
     for row, places in zip(rows, ranks, strict=True):
-        found.append([])
+        cells_by_generator.append([])
         for part in PARTS:
             cell = CellText.of(row, part)
             value, _, interval = cell.value.partition(" ")
             star = BEST if len(rows) > 1 and part != "gap" and places[part] == 1 else " "
             on_value, on_plain = (" ", star) if cell.plain else (star, " ")
-            found[-1].append([f"{value} {on_value}", f"{interval}  ", f"{cell.plain} {on_plain}"])
-    return found
+            cells_by_generator[-1].append([f"{value} {on_value}", f"{interval}  ", f"{cell.plain} {on_plain}"])
+    return cells_by_generator
 
 
 def _flips(scores: Scores, metric: str) -> list[dict[Any, Any]]:
-    """None where the metric has no intervals, which a caution says."""
+    """Return the rows of `Scores.flips`; none where the metric has no intervals, which a caution says."""
     try:
         return list(scores.flips(metric).to_dict("records"))
     except InvalidInput:
@@ -193,9 +193,9 @@ def _flips(scores: Scores, metric: str) -> list[dict[Any, Any]]:
 
 
 def as_json(report: Report) -> bytes:
-    """Everything, for a program; what is no finite number is null."""
+    """Return everything, for a program; what is no finite number is null."""
     scores = report.scores
-    found = {
+    content = {
         "versions": _versions(),
         "options": {name: value for name, value in report.options.items() if name != "command"},
         "clients": report.client_rows,
@@ -212,7 +212,9 @@ def as_json(report: Report) -> bytes:
         "cautions": scores.cautions,
         "unread": list(report.unread),
     }
-    return (json.dumps(_plain(found), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8", "replace")
+    return (json.dumps(_plain(content), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(
+        "utf-8", "replace"
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -235,9 +237,9 @@ def _versions() -> dict[str, str]:
 
 
 def as_page(report: Report) -> bytes:
-    """One page of its own, without a script; all names are text."""
+    """Return one page of its own, without a script; all names are text."""
     unread = pd.DataFrame(list(report.unread), columns=["of", "file", "reason"])
-    made = [*report.notes, ", ".join(f"{name} {version}" for name, version in _versions().items())]
+    lines = [*report.notes, ", ".join(f"{name} {version}" for name, version in _versions().items())]
     page = PAGE.format(
         title=escape(f"Scores of {', '.join(report.scores.generators)}"),
         verdict="".join(f'<p class="verdict">{escape(line)}</p>' for line in report.verdict),
@@ -246,13 +248,13 @@ def as_page(report: Report) -> bytes:
         clients=_wide("Clients", _table(pd.DataFrame(report.client_rows)[["name", "rows", "weight"]])),
         by_client=_wide("Client by client", _table(report.scores.clients)),
         unread=f"<h2>Files not read</h2>\n{_wide('Files not read', _table(unread))}" if len(unread) else "",
-        notes="".join(f"<p>{escape(line)}</p>" for line in made),
+        notes="".join(f"<p>{escape(line)}</p>" for line in lines),
     )
     return page.encode("utf-8", "replace")
 
 
 def _wide(name: str, table: str) -> str:
-    """A table that scrolls by itself where the page is narrower, its first column in sight."""
+    """Return a table that scrolls by itself where the page is narrower, its first column in sight."""
     return f'<div class="wide" tabindex="0" role="region" aria-label="{name}">{table}</div>'
 
 

@@ -1,4 +1,4 @@
-"""Who the workers are: those of a client of Dask that was given, or a small cluster on this machine."""
+"""The connection to Dask: the client that was given, or a small cluster on this machine."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import InvalidInput, shown
-from .task_runner import TIMEOUT, Crew
+from .task_runner import TIMEOUT, TaskRunner
 
 # Workers of a cluster that is only for trying.
-MOST = 8
+MAX_LOCAL_WORKERS = 8
 
 
 def check_installed() -> None:
-    """Refuse where Dask is not installed."""
+    """Raise InvalidInput where Dask is not installed."""
     try:
         import distributed  # noqa: F401
     except ImportError:
@@ -28,13 +28,13 @@ def check_installed() -> None:
 
 
 @contextmanager
-def hired(cluster: Any) -> Iterator[Crew]:
-    """The workers of a `dask.distributed.Client`, or of a small cluster on this machine where `cluster` is "local"."""
+def connect(cluster: Any) -> Iterator[TaskRunner]:
+    """Yield the runner of a `dask.distributed.Client`, or of a small local cluster where `cluster` is "local"."""
     from distributed import Client
 
     if isinstance(cluster, str) and cluster == "local":
-        with _local() as client, _crew(client) as crew:
-            yield crew
+        with _local_cluster() as client, _runner(client) as runner:
+            yield runner
         return
     if not isinstance(cluster, Client):
         fix = 'Give a dask.distributed.Client, or "local" to try it on this machine'
@@ -42,22 +42,22 @@ def hired(cluster: Any) -> Iterator[Crew]:
     if cluster.asynchronous or cluster.status != "running":
         seen = "is an asynchronous client" if cluster.asynchronous else f"is a client that is {cluster.status}"
         raise InvalidInput("cluster", seen, "Give one that is connected: dask.distributed.Client(address)")
-    with _crew(cluster) as crew:
-        yield crew
+    with _runner(cluster) as runner:
+        yield runner
 
 
 @contextmanager
-def _crew(client: Any) -> Iterator[Crew]:
-    crew = Crew(client)
+def _runner(client: Any) -> Iterator[TaskRunner]:
+    runner = TaskRunner(client)
     try:
-        yield crew
+        yield runner
     finally:
-        crew.release()
+        runner.release()
 
 
 @contextmanager
-def _local() -> Iterator[Any]:
-    """One worker a core, `MOST` at most, in processes; gone afterwards, with its files."""
+def _local_cluster() -> Iterator[Any]:
+    """Yield a client of one worker process a core, `MAX_LOCAL_WORKERS` at most; its files go with it."""
     import dask
     from distributed import Client, LocalCluster
 
@@ -69,7 +69,9 @@ def _local() -> Iterator[Any]:
         vars(sys.modules["__main__"]).setdefault("__spec__", None)  # IPython's %reset takes it, and new processes ask
         settings: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
         try:
-            cluster = LocalCluster(n_workers=min(os.cpu_count() or 1, MOST), silence_logs=logging.CRITICAL, **settings)
+            cluster = LocalCluster(
+                n_workers=min(os.cpu_count() or 1, MAX_LOCAL_WORKERS), silence_logs=logging.CRITICAL, **settings
+            )
         except RuntimeError as error:
             fix = 'In a script the call must stand under if __name__ == "__main__":, as Dask starts it anew in workers'
             raise InvalidInput("cluster", f"no worker started ({error})", fix) from None

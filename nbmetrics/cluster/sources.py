@@ -1,8 +1,8 @@
 """What a client may be on a cluster: rows or a distribution here, a future or array there, or a function that makes the
 rows.
 
-Flow: `parties_of` takes what the user gave → a first look at what is not here, next to the data: size, NaN, a few
-rows → a federation in which `Elsewhere` stands for rows that never come here. Workers call `client_of`.
+Flow: `federation_of` takes what the user gave → a first look at what is not here, next to the data: size, NaN, a few
+rows → a federation in which `RemoteRows` stands for rows that never come here. Workers call `client_of`.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from ..arrays import Array, is_array, to_float64, to_numpy
 from ..distributions import Distribution
 from ..errors import InvalidInput, check_list, check_names, refusal_of, shown
 from ..federation import Client, Federation
-from ..federation.generator import MOST_PARTIES
+from ..federation.generator import MAX_PARTIES
 from ..summaries.stream import Stream, checksum
-from .task_runner import Crew
+from .task_runner import TaskRunner
 
 # Rows that all clients together show at a first look, as `kid.kernels.some_rows` takes them, and of each at least.
-SOME, LEAST = 256, 2
+TOTAL_SAMPLE_ROWS, MIN_SAMPLE_ROWS = 256, 2
 
 
 @dataclass(frozen=True)
-class Elsewhere:
-    """Rows that are on the cluster: what is known of them here, in the place of the array.
+class RemoteRows:
+    """A stand-in for rows that are on the cluster, with what is known of them here.
 
     Attributes
     ----------
@@ -81,25 +81,25 @@ class Source:
 
 
 def client_of(name: str, function: Callable[[], Any] | None, data: Sequence[Any]) -> Client:
-    """One client, its rows or stream made where this is called; InvalidInput that names it."""
+    """Return a client whose rows or stream are made where this is called; InvalidInput that names it."""
     who = f"client {name!r}"
     try:
-        made = Client(function() if function is not None else data[0] if len(data) == 1 else iter(data))
-        if made.distribution is not None:
-            seen = f"its data gave {shown(made.distribution)}"
+        client = Client(function() if function is not None else data[0] if len(data) == 1 else iter(data))
+        if client.distribution is not None:
+            seen = f"its data gave {shown(client.distribution)}"
             raise InvalidInput("data", seen, "Give a distribution as it is, not made on a worker")
     except InvalidInput as error:
         raise error.of(who) from None
     except Exception as error:
         seen = f"its data raised {type(error).__name__}: {error}"
         raise InvalidInput(who, seen, "Mend what makes or reads them") from error
-    if made.stream is not None:
-        made.stream.who = who
-    return made
+    if client.stream is not None:
+        client.stream.who = who
+    return client
 
 
-class Some:
-    """A few rows of batches that go by, evenly apart: every `step`-th, `most` of them at most."""
+class RowSampler:
+    """Collect rows of batches that go by, evenly apart: every `step`-th, `most` of them at most."""
 
     def __init__(self, most: int) -> None:
         self.most, self.step, self.count = most, 1, 0
@@ -114,68 +114,74 @@ class Some:
             self.rows, self.step = np.array(self.rows[::2]), 2 * self.step
 
 
-def look(clients: Sequence[tuple[str, Any, int]], share: int, *data: Any) -> tuple[float, list[Any]]:
-    """Processor seconds of the last, and an `Elsewhere` of each client: (name, function, how many of `data` are its).
+def inspect_clients(clients: Sequence[tuple[str, Any, int]], share: int, *data: Any) -> tuple[float, list[Any]]:
+    """Return processor seconds of the last client (name, function, count of its `data`), and a `RemoteRows` of each.
 
     Or what is wrong with it, as a result and no error, which Dask would try again.
     """
-    found, rest = list[Any](), list(data)
+    inspections, rest = list[Any](), list(data)
     for name, function, count in clients:
         start = time.thread_time()
         try:
-            found.append(_seen(name, client_of(name, function, [rest.pop(0) for _ in range(count)]), share))
+            inspections.append(_inspect(name, client_of(name, function, [rest.pop(0) for _ in range(count)]), share))
         except InvalidInput as error:
-            found.append(error)
-    return time.thread_time() - start, found
+            inspections.append(error)
+    return time.thread_time() - start, inspections
 
 
-def _seen(name: str, client: Client, share: int) -> Elsewhere:
-    """One client at a first look, batch by batch where it is a stream."""
-    some = Some(share)
+def _inspect(name: str, client: Client, share: int) -> RemoteRows:
+    """Return a first look at one client, batch by batch where it is a stream."""
+    some = RowSampler(share)
     batch: Any = None
     for batch in [client.rows] if client.stream is None else client.stream.batches():
         some.take(batch)
     shape = some.count, int(batch.shape[1])
-    return Elsewhere(name, shape, to_numpy(batch[:1]).dtype, -(-some.count // share), some.rows, checksum_of(client))
+    return RemoteRows(name, shape, to_numpy(batch[:1]).dtype, -(-some.count // share), some.rows, checksum_of(client))
 
 
 def checksum_of(client: Client) -> int | None:
-    """Of the rows of a client, or of its stream, which was read."""
+    """Return the checksum of a client's rows, or of its stream, which was read."""
     return checksum(to_numpy(client.rows)) if client.stream is None else client.stream.checksum
 
 
-def parties_of(given: Any, crew: Crew) -> tuple[Federation, list[Source]]:
-    """The federation, with `Elsewhere` for rows that are not here, and where each client's rows come from."""
-    items = _items(given)
+def federation_of(federation_like: Any, runner: TaskRunner) -> tuple[Federation, list[Source]]:
+    """Return the federation, with `RemoteRows` for rows that are not here, and where each client's rows come from."""
+    items = _named_items(federation_like)
     sources = {name: source for name, item in items if (source := _source(name, item)) is not None}
     if not sources:
-        federation = given if isinstance(given, Federation) else Federation(given)
+        federation = federation_like if isinstance(federation_like, Federation) else Federation(federation_like)
         return federation, [Source(name) for name in federation.names]
     clients: dict[str, Any] = dict(items)
-    for rows in _looked(list(sources.values()), max(LEAST, SOME // len(items)), crew):
+    for rows in _inspect_sources(list(sources.values()), max(MIN_SAMPLE_ROWS, TOTAL_SAMPLE_ROWS // len(items)), runner):
         item = clients[rows.name]
-        known = item if isinstance(item, Client) else Client(np.zeros((1, rows.shape[1])))
-        clients[rows.name] = known._with(rows=rows)
+        client = item if isinstance(item, Client) else Client(np.zeros((1, rows.shape[1])))
+        clients[rows.name] = client._with(rows=rows)
     return Federation(clients), [sources.get(name) or Source(name) for name in clients]
 
 
-def _items(given: Any) -> list[tuple[str, Any]]:
-    """Names with what was given."""
-    if isinstance(given, Mapping):
-        pairs = list(given.items())
-    elif isinstance(given, Federation):
-        pairs = list(zip(given.names, given, strict=True))
-    elif isinstance(given, Iterable) and not isinstance(given, (str, bytes)) and not is_array(given):
-        listed = check_list(given, "clients", MOST_PARTIES)
-        pairs = [(getattr(item, "name", None) or f"Client {k}", item) for k, item in enumerate(listed, 1)]
+def _named_items(federation_like: Any) -> list[tuple[str, Any]]:
+    """Return the clients that were given, each with its name."""
+    if isinstance(federation_like, Mapping):
+        pairs = list(federation_like.items())
+    elif isinstance(federation_like, Federation):
+        pairs = list(zip(federation_like.names, federation_like, strict=True))
+    elif (
+        isinstance(federation_like, Iterable)
+        and not isinstance(federation_like, (str, bytes))
+        and not is_array(federation_like)
+    ):
+        items = check_list(federation_like, "clients", MAX_PARTIES)
+        pairs = [(getattr(item, "name", None) or f"Client {k}", item) for k, item in enumerate(items, 1)]
     else:
-        pairs = list(zip((federation := Federation(given)).names, federation, strict=True))  # it says what is wrong
+        pairs = list(
+            zip((federation := Federation(federation_like)).names, federation, strict=True)
+        )  # it says what is wrong
     check_names([name for name, _ in pairs], "clients")
     return pairs
 
 
 def _source(name: str, item: Any) -> Source | None:
-    """What is on the cluster, or is made there; None for what is here."""
+    """Return where a client's rows come from if that is the cluster; None for rows that are here."""
     from dask import is_dask_collection
     from dask.delayed import Delayed
     from distributed import Future, futures_of
@@ -183,7 +189,7 @@ def _source(name: str, item: Any) -> Source | None:
     if isinstance(item, Client) and item.stream is not None:
         item.stream.who = f"client {name!r}"
         item.stream.check_repeatable()
-        return Source(name, function=partial(_itself, item.stream))
+        return Source(name, function=partial(_quiet_stream, item.stream))
     if isinstance(item, Future):
         return Source(name, (item,))
     if is_dask_collection(item):
@@ -208,24 +214,24 @@ def _source(name: str, item: Any) -> Source | None:
     return Source(name, function=item)
 
 
-def _itself(stream: Stream) -> Stream:
+def _quiet_stream(stream: Stream) -> Stream:
     stream.progress = False
     return stream
 
 
 def _blocks(array: Any) -> Iterator[np.ndarray]:
-    """The blocks of a dask array, one after the other, made in the task that asks."""
+    """Yield the blocks of a dask array one after the other, computed in the task that asks."""
     for position in range(array.numblocks[0]):
         yield np.asarray(array.blocks[position].compute(scheduler="synchronous"))
 
 
-def _looked(sources: Sequence[Source], share: int, crew: Crew) -> list[Elsewhere]:
-    """What the first look finds; the first that is found wrong is raised."""
-    given = [(s.name, s.futures, (s.name, s.function, len(s.futures))) for s in sources]
-    futures = crew.batched(look, given, share, about="a first look at the rows")
-    found = {}
-    for future in crew.finished(futures):
-        ((_, found[future.key]),) = crew.results([future])
-        if (wrong := refusal_of(*found[future.key])) is not None:
+def _inspect_sources(sources: Sequence[Source], share: int, runner: TaskRunner) -> list[RemoteRows]:
+    """Return the first look at each source; raise the first refusal."""
+    parties = [(s.name, s.futures, (s.name, s.function, len(s.futures))) for s in sources]
+    futures = runner.submit_groups(inspect_clients, parties, share, about="a first look at the rows")
+    inspections = {}
+    for future in runner.as_completed(futures):
+        ((_, inspections[future.key]),) = runner.results([future])
+        if (wrong := refusal_of(*inspections[future.key])) is not None:
             raise wrong
-    return [item for future in futures for item in found[future.key]]
+    return [item for future in futures for item in inspections[future.key]]

@@ -16,24 +16,24 @@ from weakref import WeakSet
 
 from ..errors import InvalidInput, shown
 
-# Seconds that a task is meant to take: Dask takes 2 ms for each. At most so many clients in one.
-PACE, MOST = 0.3, 256
+# How long a task is meant to take: Dask takes 2 ms for each; and how many clients one may have.
+SECONDS_PER_TASK, MAX_CLIENTS_PER_TASK = 0.3, 256
 # Groups a thread at least, as clients differ.
-EVEN = 4
+MIN_GROUPS_PER_THREAD = 4
 # Clients a thread in the first tasks, by which the sizes of the others are chosen.
-TRIED = 3
+TRIAL_CLIENTS_PER_THREAD = 3
 RETRIES = 2
 # Seconds after which an answer of the scheduler is not waited for, where it only makes a message better.
-PATIENCE = 5.0
+SCHEDULER_SECONDS = 5.0
 # Seconds for a first worker to come.
-STARTING = 30.0
+FIRST_WORKER_SECONDS = 30.0
 # Clients that a message names.
-NAMED = 3
+MAX_CLIENTS_NAMED = 3
 TIMEOUT = "10 minutes"
 
 
-class Crew:
-    """A client of Dask, and the tasks that this evaluation gave it."""
+class TaskRunner:
+    """A client of Dask, and the tasks that one evaluation submitted to it."""
 
     def __init__(self, client: Any) -> None:
         import dask
@@ -46,7 +46,7 @@ class Crew:
         self._futures: WeakSet[Any] = WeakSet()
         self.tasks = 0
         with suppress(TimeoutError):  # one that died is being started again
-            client.wait_for_workers(1, timeout=min(self.timeout, STARTING))
+            client.wait_for_workers(1, timeout=min(self.timeout, FIRST_WORKER_SECONDS))
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
         if not workers:
             raise InvalidInput("cluster", f"{self.address} has no workers", "Start some: cluster.scale(2)")
@@ -56,7 +56,7 @@ class Crew:
     def submit(
         self, function: Callable[..., Any], *args: Any, about: str, who: Sequence[str] = (), priority: int = 0
     ) -> Any:
-        """A future of function(*args); `about` and `who` say what fails, and whose data it is about.
+        """Return a future of function(*args); `about` and `who` say what fails, and whose data it is about.
 
         Of tasks that could begin, those of the highest `priority` do.
         """
@@ -71,36 +71,41 @@ class Crew:
         for future in list(self._futures):
             future.release()
 
-    def batched(
+    def submit_groups(
         self,
         function: Callable[..., Any],
         parties: Sequence[tuple[str, Sequence[Any], Any]],
         *shared: Any,
         about: str,
     ) -> list[Any]:
-        """Futures of function(payloads, *shared, *data) over some parties each: (name, what makes their data, payload).
+        """Return futures of function(payloads, *shared, *data) over groups of parties (name, data's source, payload).
 
-        `TRIED` parties a thread show how long one takes; the others go in groups that take about `PACE` seconds.
+        `TRIAL_CLIENTS_PER_THREAD` parties a thread show how long one takes; the others go in groups that take about
+        `SECONDS_PER_TASK` seconds.
         The result begins with the seconds of a processor that its last party took, as the first pays for imports.
         Who has data on a worker is alone in a task, which goes to the data.
         """
         there = [party for party in parties if party[1]]
-        alone = [self._group(function, [party], shared, about) for party in there]
+        alone = [self._submit_group(function, [party], shared, about) for party in there]
         parties = [party for party in parties if not party[1]]
-        step = max(1, min(TRIED, len(parties) // self.threads))
-        tried = parties[: step * self.threads]
-        first = [self._group(function, tried[k : k + step], shared, about) for k in range(0, len(tried), step)]
-        left, each = parties[len(tried) :], 1
+        step = max(1, min(TRIAL_CLIENTS_PER_THREAD, len(parties) // self.threads))
+        trials = parties[: step * self.threads]
+        first = [self._submit_group(function, trials[k : k + step], shared, about) for k in range(0, len(trials), step)]
+        left, each = parties[len(trials) :], 1
         if left:
-            for _ in self.finished(first):
+            for _ in self.as_completed(first):
                 pass
-            took = self.results([self.submit(_seconds, future, about=about) for future in first])
-            even = math.ceil(len(left) / (EVEN * self.threads))
-            each = max(1, min(int(PACE * len(took) / max(sum(took), 1e-9)) + 1, MOST, even))
+            seconds = self.results([self.submit(_seconds, future, about=about) for future in first])
+            even = math.ceil(len(left) / (MIN_GROUPS_PER_THREAD * self.threads))
+            each = max(
+                1, min(int(SECONDS_PER_TASK * len(seconds) / max(sum(seconds), 1e-9)) + 1, MAX_CLIENTS_PER_TASK, even)
+            )
         groups = [left[start : start + each] for start in range(0, len(left), each)]
-        return alone + first + [self._group(function, group, shared, about) for group in groups]
+        return alone + first + [self._submit_group(function, group, shared, about) for group in groups]
 
-    def _group(self, function: Callable[..., Any], group: Sequence[Any], shared: Sequence[Any], about: str) -> Any:
+    def _submit_group(
+        self, function: Callable[..., Any], group: Sequence[Any], shared: Sequence[Any], about: str
+    ) -> Any:
         from distributed import Future
 
         data = [part for _, parts, _ in group for part in parts]
@@ -110,11 +115,11 @@ class Crew:
         return self.submit(function, payloads, *shared, *futures, about=about, who=names)
 
     def names_of(self, future: Any) -> Sequence[str]:
-        """The clients that a future is about."""
+        """Return the names of the clients that a future is about."""
         return self._about[future.key][1]
 
-    def finished(self, futures: Iterable[Any]) -> Iterator[Any]:
-        """Futures as they finish; InvalidInput where one fails, or none has for too long."""
+    def as_completed(self, futures: Iterable[Any]) -> Iterator[Any]:
+        """Yield futures as they finish; InvalidInput where one fails, or none has for too long."""
         done: queue.SimpleQueue[Any] = queue.SimpleQueue()
         left = {future.key: future for future in futures}
         for future in left.values():
@@ -125,39 +130,39 @@ class Crew:
                 future = done.get(timeout=0.5)
             except queue.Empty:
                 if self.client.status == "closed" or time.monotonic() - last > self.timeout:
-                    raise self._stuck(left) from None
+                    raise self._stall(left) from None
                 continue
             if future.status in ("lost", "pending"):  # with its worker, and made again
                 future.add_done_callback(done.put)
                 continue
             if future.status != "finished":
-                raise self._failed(future)
+                raise self._failure(future)
             last = time.monotonic()
             left.pop(future.key)
             yield future
 
     def results(self, futures: Sequence[Any]) -> list[Any]:
-        """What futures give, in order."""
-        for _ in self.finished(futures):
+        """Return what the futures give, in order."""
+        for _ in self.as_completed(futures):
             pass
         try:
             return [future.result(timeout=self.timeout) for future in futures]
         except InvalidInput:
             raise
         except Exception as error:  # a worker died with the result, or the scheduler did
-            raise self._gone(error) from error
+            raise self._scheduler_lost(error) from error
 
-    def _who(self, keys: Iterable[str]) -> str:
+    def _client_names(self, keys: Iterable[str]) -> str:
         names = [name for key in keys for name in self._about.get(key, ("", ()))[1]]
-        more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-        said = ", ".join(f"client {name!r}" for name in names[:NAMED]) + more
-        return f" of {said}" if names else ""
+        more = f" and {len(names) - MAX_CLIENTS_NAMED:,} more" if len(names) > MAX_CLIENTS_NAMED else ""
+        listing = ", ".join(f"client {name!r}" for name in names[:MAX_CLIENTS_NAMED]) + more
+        return f" of {listing}" if names else ""
 
-    def _failed(self, future: Any) -> InvalidInput:
-        """Why a future failed, with the names of its clients."""
+    def _failure(self, future: Any) -> InvalidInput:
+        """Return the error that says why a future failed, with the names of its clients."""
         from distributed import KilledWorker
 
-        what = f"{self._about.get(future.key, ('the work', ()))[0]}{self._who([future.key])}"
+        what = f"{self._about.get(future.key, ('the work', ()))[0]}{self._client_names([future.key])}"
         if future.status != "error":
             seen = f"{what} was lost: the scheduler at {self.address} is gone, or data that only a dead worker held"
             return InvalidInput("cluster", seen, "Start again, with data that workers can make again")
@@ -170,25 +175,25 @@ class Crew:
         seen = f"{what} raised {type(error).__name__}: {error}"
         return InvalidInput("cluster", seen, "Mend what raised it; workers need the versions of packages that are here")
 
-    def _stuck(self, left: dict[str, Any]) -> InvalidInput:
-        """That nothing finishes any more, with the names of the clients whose tasks were begun."""
+    def _stall(self, left: dict[str, Any]) -> InvalidInput:
+        """Return the error that nothing finishes any more, with the names of the clients whose tasks were begun."""
         if self.client.status != "running":
-            return self._gone(f"it is {self.client.status}", left)
+            return self._scheduler_lost(f"it is {self.client.status}", left)
         try:
-            began = self.client.sync(self.client.scheduler.processing, workers=None, callback_timeout=PATIENCE)
+            began = self.client.sync(self.client.scheduler.processing, workers=None, callback_timeout=SCHEDULER_SECONDS)
         except Exception as error:
-            return self._gone(error, left)
+            return self._scheduler_lost(error, left)
         keys = [key for keys in began.values() for key in keys if key in left]
         key = next(iter(keys or left))
-        seen = f"{self._about[key][0]}{self._who(keys or left)} has not finished in {self.timeout:g} seconds"
+        seen = f"{self._about[key][0]}{self._client_names(keys or left)} has not finished in {self.timeout:g} seconds"
         fix = 'Look at the workers, or wait longer: dask.config.set({"nbmetrics.timeout": "1 hour"})'
         return InvalidInput("cluster", seen, fix)
 
-    def _gone(self, error: Any, left: Iterable[str] = ()) -> InvalidInput:
+    def _scheduler_lost(self, error: Any, left: Iterable[str] = ()) -> InvalidInput:
         seen = f"the scheduler at {self.address} does not answer ({shown(error)})"
-        waiting = f"; not finished: {self._about[next(iter(left))][0]}{self._who(left)}" if left else ""
+        waiting = f"; not finished: {self._about[next(iter(left))][0]}{self._client_names(left)}" if left else ""
         return InvalidInput("cluster", seen + waiting, "Start the cluster again")
 
 
-def _seconds(found: Any) -> float:
-    return float(found[0])
+def _seconds(result: Any) -> float:
+    return float(result[0])

@@ -1,7 +1,7 @@
-"""What tasks do: some clients to a `Node` next to their data, and nodes to one node, level by level.
+"""The pure functions that tasks run: clients to a `Node` next to their data, and nodes to one node, level by level.
 
-    leaf    rows → summaries → terms with every generator, and the pool of these clients
-    joined  nodes → one node: pools of pools
+    leaf_node    rows → summaries → terms with every generator, and the pool of these clients
+    merge_nodes  nodes → one node: pools of pools
 
 Both are pure. A summary stays behind where all of them would be too large to send; a pool travels.
 """
@@ -25,8 +25,8 @@ FAN_IN = 8
 
 
 @dataclass(frozen=True)
-class Kit:
-    """What every task of an evaluation needs: settled metrics, and the generators' summaries under each.
+class TaskContext:
+    """What every task of an evaluation needs: metrics, and the generators' summaries under each.
 
     `most` : bytes that the summaries of all `clients` may have together to be sent
     """
@@ -38,8 +38,8 @@ class Kit:
     most: float
 
 
-class Party(NamedTuple):
-    """One client in a task: its place, weight, what it is made of; shape and checksum of its rows at a first look."""
+class ClientTask(NamedTuple):
+    """One client in a task: its place, weight and rows' source; shape and checksum of its rows at a first look."""
 
     position: int
     name: str
@@ -53,7 +53,7 @@ class Party(NamedTuple):
 
 @dataclass(frozen=True)
 class Node:
-    """What is known of some clients: of each, and of all of them pooled.
+    """Terms, summaries and pool of some clients.
 
     Attributes
     ----------
@@ -70,72 +70,72 @@ class Node:
     pooled: dict[str, Any] = field(default_factory=dict)
 
 
-def leaf(parties: Sequence[Party], kit: Kit, *data: Any) -> tuple[float, Node]:
-    """Processor seconds of the last, and the node of some clients; `data` are what futures held, client by client."""
+def leaf_node(parties: Sequence[ClientTask], kit: TaskContext, *data: Any) -> tuple[float, Node]:
+    """Return processor seconds of the last client, and the node of all; `data` are the futures' values in order."""
     rest = list(data)
     summaries: dict[str, list[Any]] = {name: [] for name in kit.metrics}
     for party in parties:
         start = time.thread_time()
-        found = _summarized(party, kit, [rest.pop(0) for _ in range(party.parts)])
-        for name, summary in found.items():
+        client_summaries = _client_summaries(party, kit, [rest.pop(0) for _ in range(party.parts)])
+        for name, summary in client_summaries.items():
             summaries[name].append(summary)
     weights = [party.weight for party in parties]
     terms, pooled = {}, {}
     for name, metric in kit.metrics.items():
         terms[name] = [list(row) for row in terms_with_whole(metric, summaries[name], kit.generators[name])]
-        pooled[name] = _pooled(metric, kit.dim, summaries[name], weights)
-    kept = {name: _sent(metric, summaries[name], kit) for name, metric in kit.metrics.items()}
-    return time.thread_time() - start, Node([p.position for p in parties], sum(weights), terms, kept, pooled)
+        pooled[name] = _pool(metric, kit.dim, summaries[name], weights)
+    sendable = {name: _sendable(metric, summaries[name], kit) for name, metric in kit.metrics.items()}
+    return time.thread_time() - start, Node([p.position for p in parties], sum(weights), terms, sendable, pooled)
 
 
-def _summarized(party: Party, kit: Kit, data: Sequence[Any]) -> dict[str, Any]:
-    """What one client reveals under each metric; batches go by where all metrics read them once."""
+def _client_summaries(party: ClientTask, kit: TaskContext, data: Sequence[Any]) -> dict[str, Any]:
+    """Return one client's summary under each metric; batches go by where all metrics read them once."""
     who, samples = f"client {party.name!r}", party.samples
     if samples is None:
-        made = client_of(party.name, party.function, data)
-        if made.stream is not None and all(
-            metric.streaming_mode(made.dim) == "once" for metric in kit.metrics.values()
+        client = client_of(party.name, party.function, data)
+        if client.stream is not None and all(
+            metric.streaming_mode(client.dim) == "once" for metric in kit.metrics.values()
         ):
-            reading, sample = Reading(made.stream, who, list(kit.metrics.values())), Sample(stream=made.stream)
-            found = {name: reading.summary(metric, sample) for name, metric in kit.metrics.items()}
-            _check_same(party, made)
-            return found
-        sample = Sample(rows=made.rows)
-        _check_same(party, made)
+            reading, sample = Reading(client.stream, who, list(kit.metrics.values())), Sample(stream=client.stream)
+            summaries = {name: reading.summary(metric, sample) for name, metric in kit.metrics.items()}
+            _check_same(party, client)
+            return summaries
+        sample = Sample(rows=client.rows)
+        _check_same(party, client)
         samples = dict.fromkeys(kit.metrics, sample)
     return {name: summarize(metric, samples[name], who, is_client=True) for name, metric in kit.metrics.items()}
 
 
-def _check_same(party: Party, made: Client) -> None:
-    """Refuse rows unlike those of the first look: weights and other metrics are of these."""
+def _check_same(party: ClientTask, client: Client) -> None:
+    """Raise InvalidInput for rows unlike those of the first look: weights and other metrics are of these."""
     if party.shape is None:
         return
-    shape = made.size, made.dim
+    shape = client.size, client.dim
     if shape != party.shape:
         seen = f"gave rows of shape {shape}, and of shape {party.shape} at a first look"
-    elif checksum_of(made) != party.checksum:
-        seen = f"gave {made.size:,} other rows than at a first look"
+    elif checksum_of(client) != party.checksum:
+        seen = f"gave {client.size:,} other rows than at a first look"
     else:
         return
     raise InvalidInput(f"client {party.name!r}", seen, "Give what makes the same rows each time, such as by a seed")
 
 
-def joined(kit: Kit, *found: tuple[float, Node]) -> tuple[float, Node]:
-    """One node of several."""
-    start, nodes = time.thread_time(), [node for _, node in found]
+def merge_nodes(kit: TaskContext, *results: tuple[float, Node]) -> tuple[float, Node]:
+    """Return one node of several."""
+    start, nodes = time.thread_time(), [node for _, node in results]
     terms, summaries, pooled = {}, {}, {}
     for name, metric in kit.metrics.items():
         rows = zip(*(node.terms[name] for node in nodes), strict=True)
         terms[name] = [[term for part in row for term in part] for row in rows]
         summaries[name] = [summary for node in nodes for summary in node.summaries[name]]
         pools = [node.pooled[name] for node in nodes]
-        pooled[name] = _pooled(metric, kit.dim, pools, [0.0 if p is None else n.weight for p, n in zip(pools, nodes)])
+        pooled[name] = _pool(metric, kit.dim, pools, [0.0 if p is None else n.weight for p, n in zip(pools, nodes)])
     positions = [position for node in nodes for position in node.positions]
     return time.thread_time() - start, Node(positions, sum(n.weight for n in nodes), terms, summaries, pooled)
 
 
-def _pooled(metric: Metric[Any], dim: int, summaries: Sequence[Any], weights: Sequence[float]) -> Any:
-    """The pool of those with a weight, whose sum need not be 1; or why there is none."""
+def _pool(metric: Metric[Any], dim: int, summaries: Sequence[Any], weights: Sequence[float]) -> Any:
+    """Return the pool of summaries with a weight, whose sum need not be 1; or the refusal why there is none."""
     merge = metric.pool_operator(dim)
     parts = [(part_of(summary), weight) for summary, weight in zip(summaries, weights, strict=True) if weight]
     if merge is None or not parts:
@@ -149,8 +149,8 @@ def _pooled(metric: Metric[Any], dim: int, summaries: Sequence[Any], weights: Se
         return error
 
 
-def _sent(metric: Metric[Any], summaries: Sequence[Any], kit: Kit) -> list[Any]:
-    """The summaries, or what stays of them where all clients together would be too many bytes."""
+def _sendable(metric: Metric[Any], summaries: Sequence[Any], kit: TaskContext) -> list[Any]:
+    """Return the summaries, or stand-ins where those of all clients together would be too many bytes."""
     sizes = [0 if refusal_of(s) else int(getattr(s, "nbytes", 0)) for s in summaries]
     if sum(sizes) / len(sizes) * kit.clients * len(kit.metrics) <= kit.most:
         return list(summaries)
@@ -158,22 +158,26 @@ def _sent(metric: Metric[Any], summaries: Sequence[Any], kit: Kit) -> list[Any]:
     return [s if refusal_of(s) else RemoteSummary(metric.label, size, getattr(s, "count", None)) for s, size in pairs]
 
 
-def against_all(kit: Kit, name: str, weights: Sequence[float], generator: int, *found: tuple[float, Node]) -> Cell:
-    """The score of all clients pooled with one generator, and the gap that their numbers of rows would make."""
-    metric, nodes = kit.metrics[name], [node for _, node in found]
+def score_pool(
+    kit: TaskContext, name: str, weights: Sequence[float], generator: int, *results: tuple[float, Node]
+) -> Cell:
+    """Return the score of all clients pooled with one generator, with the gap that numbers of rows alone would make."""
+    metric, nodes = kit.metrics[name], [node for _, node in results]
     places = [position for node in nodes for position in node.positions]
     every = [summary for node in nodes for summary in node.summaries[name]]
     summaries = [summary for _, summary in sorted(zip(places, every, strict=True), key=lambda pair: pair[0])]
     together = nodes[0].pooled[name] if len(nodes) == 1 else None
     try:
-        together = pool(metric, summaries, weights) if together is None else only(summaries, weights) or together
+        together = (
+            pool(metric, summaries, weights) if together is None else lone_refusal(summaries, weights) or together
+        )
     except InvalidInput as error:
         together = error
-    known = [SimpleNamespace(count=s.count) if isinstance(s, RemoteSummary) else s for s in summaries]
-    return pooled_cell(metric, known, weights, together, kit.generators[name][generator])
+    counted_summaries = [SimpleNamespace(count=s.count) if isinstance(s, RemoteSummary) else s for s in summaries]
+    return pooled_cell(metric, counted_summaries, weights, together, kit.generators[name][generator])
 
 
-def only(summaries: Sequence[Any], weights: Sequence[float]) -> InvalidInput | None:
-    """Why a lone client of few rows makes no pool, see `cells.pool`."""
-    counted = [summary for summary, weight in zip(summaries, weights, strict=True) if weight]
-    return refusal_of(counted[0]) if len(counted) == 1 and not isinstance(counted[0], RemoteSummary) else None
+def lone_refusal(summaries: Sequence[Any], weights: Sequence[float]) -> InvalidInput | None:
+    """Return why a single client of few rows makes no pool, or None; see `cells.pool`."""
+    weighted = [summary for summary, weight in zip(summaries, weights, strict=True) if weight]
+    return refusal_of(weighted[0]) if len(weighted) == 1 and not isinstance(weighted[0], RemoteSummary) else None

@@ -25,7 +25,7 @@ GROUPS = {
     "plants": [(0x1F330, 0x1F344)],
     "transport": [(0x1F680, 0x1F6A4), (0x1F6B2, 0x1F6B2), (0x1F6F4, 0x1F6FC)],
 }
-LARGEST = 512
+MAX_SIDE_PIXELS = 512
 
 
 def emoji(size: int = 32, *, font: Any = FONT) -> tuple[np.ndarray, np.ndarray]:
@@ -47,19 +47,19 @@ def emoji(size: int = 32, *, font: Any = FONT) -> tuple[np.ndarray, np.ndarray]:
         Where there is no such font: it says what to install.
     """
     side = check_count(size, "size")
-    if side > LARGEST:
-        raise InvalidInput("size", f"is {side}", f"Give at most {LARGEST}")
+    if side > MAX_SIDE_PIXELS:
+        raise InvalidInput("size", f"is {side}", f"Give at most {MAX_SIDE_PIXELS}")
     bitmaps, names = _bitmaps(font)
-    found = [
-        (group, _fitted(bitmaps[names[letter]].imageData, side))
+    pictures = [
+        (group, _fit_in_square(bitmaps[names[letter]].imageData, side))
         for group, ranges in GROUPS.items()
         for first, last in ranges
         for letter in range(first, last + 1)
         if names.get(letter) in bitmaps
     ]
-    if not found:
+    if not pictures:
         raise InvalidInput("font", f"{shown(str(font))} has none of the letters wanted", f"Give {Path(FONT).name}")
-    return np.stack([image for _, image in found]), np.array([group for group, _ in found])
+    return np.stack([image for _, image in pictures]), np.array([group for group, _ in pictures])
 
 
 def _bitmaps(font: Any) -> tuple[Any, dict[int, str]]:
@@ -74,7 +74,7 @@ def _bitmaps(font: Any) -> tuple[Any, dict[int, str]]:
         raise InvalidInput("font", f"{shown(font)} cannot be read ({type(error).__name__})", fix) from None
 
 
-def _fitted(data: bytes, side: int) -> np.ndarray:
+def _fit_in_square(data: bytes, side: int) -> np.ndarray:
     from PIL import Image
 
     with Image.open(io.BytesIO(data), formats=("PNG",)) as image:

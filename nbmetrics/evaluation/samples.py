@@ -17,7 +17,7 @@ import numpy as np
 from ..distributions import Distribution, draw_rows
 from ..errors import InvalidInput, check_list, check_names, shown
 from ..federation import Client, Federation, Generator
-from ..federation.client import streamed_for
+from ..federation.client import stream_for
 from ..metrics import Metric, Sample, metric_of
 from ..metrics.streaming import summarized_once
 from ..summaries.stream import AGAIN, BadRows, Stream
@@ -250,7 +250,7 @@ class GeneratorSamples:
         if self._source is None:
             raise ValueError(f"generator {self.name!r} only answers")
         if self.reading is not None:
-            if streamed_for(self.reading.stream, self.reading.streaming_mode(metric)) is not None:
+            if stream_for(self.reading.stream, self.reading.streaming_mode(metric)) is not None:
                 return self._source
             self._rows = self._rows or Sample(rows=self.reading.stream.collect())
             return self._rows

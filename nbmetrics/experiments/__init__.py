@@ -12,26 +12,12 @@ figure, table and statement of the papers what covers it and what differs, or wh
 from importlib import import_module as _import
 from typing import Any as _Any
 
-_ROOMS = {
-    "gaussians": ["gaussian_toy", "likelihood_toy", "gaussian_samples"],
-    "orders": ["single_class", "published_ranks"],
-    "classes": ["class_federated", "extractors_compared"],
-    "clients": ["variance_limited", "truncation", "neighbors_federated", "transport_federated"],
-    "twins": ["twin_generators"],
-    "training": ["mode_collapse", "checkpoints"],
-    "moons": ["moons_density", "copied_width", "bandwidth_sweep", "copycat"],
-    "images": ["transforms", "diversity", "ranked_samples"],
-    "generalization": ["novelty", "interactions"],
-    "sizes": ["sample_size", "generated_size", "published_models", "timing"],
-    "conditional": ["correlation_contours", "condition_scale", "covariance_estimators", "published_conditional"],
-    "pairs": ["paired_unpaired"],
-    "kernels": ["kid_estimators"],
-}
-_HOME = {name: room for room, names in _ROOMS.items() for name in names}
+from ..figures import MODULES as _MODULES
 
-_HELPERS = {"published": ".datasets", "digits": ".datasets", "order_summary": "orders"}
+_HELPERS = {"published": "nbmetrics.datasets", "digits": "nbmetrics.datasets"}
+_HELPERS["order_summary"] = f"{__name__}.generator_order"
 
-__all__ = ["catalogue", "titles", *_HELPERS, *_HOME]
+__all__ = ["catalogue", "titles", *_HELPERS, *_MODULES]
 
 
 def catalogue() -> _Any:
@@ -49,7 +35,7 @@ def catalogue() -> _Any:
     from ..datasets import covered
 
     table = covered()
-    ids = {name: __getattr__(name).row for name in _HOME}
+    ids = {name: __getattr__(name).row for name in _MODULES}
     table.insert(3, "id", [ids.get(name, "") for name in table["function"]])
     return table
 
@@ -64,16 +50,16 @@ def titles() -> _Any:
     """
     import pandas as pd
 
-    rows = [(run.row, name, run.title, run.source) for name in _HOME for run in [__getattr__(name)]]
+    rows = [(run.row, name, run.title, run.source) for name in _MODULES for run in [__getattr__(name)]]
     rows.sort(key=lambda row: ("EFCK".index(row[0][0]), int(row[0][1:])))
     return pd.DataFrame(rows, columns=["id", "name", "title", "source"])
 
 
 def __getattr__(name: str) -> _Any:
-    room = {**_HOME, **_HELPERS}.get(name)
-    if room is None:
+    module = _HELPERS.get(name) or _MODULES.get(name)
+    if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(_import(f".{room}", __name__), name)
+    value = getattr(_import(f"{__name__}.{module}" if name in _MODULES else module), name)
     globals()[name] = value
     return value
 

@@ -59,7 +59,7 @@ def _run(options: Any) -> None:
 
 
 def _check_files(options: Any) -> None:
-    """Before anything is computed: that the files may be written."""
+    """Raise InvalidInput where a file may not be written, before anything is computed."""
     for name, path in (("--out", options.out), ("--csv", options.csv)):
         if path is None:
             continue
@@ -80,21 +80,21 @@ def _write(name: str, path: str, write: Callable[[str], Any]) -> None:
 
 def _experiment(name: str) -> Callable[..., Any]:
     listed = experiments.titles()
-    known = dict(zip(listed["id"], listed["name"], strict=True))
-    name = known.get(name.upper(), name)
-    return getattr(experiments, check_choice(name, known.values(), "name"))
+    names_by_id = dict(zip(listed["id"], listed["name"], strict=True))
+    name = names_by_id.get(name.upper(), name)
+    return getattr(experiments, check_choice(name, names_by_id.values(), "name"))
 
 
-def _arguments(experiment: Callable[..., Any], given: list[str]) -> dict[str, Any]:
+def _arguments(experiment: Callable[..., Any], settings: list[str]) -> dict[str, Any]:
     arguments = {}
-    for item in given:
+    for item in settings:
         name, equals, text = item.partition("=")
         if not equals:
             raise InvalidInput("--set", f"got {item!r}", "Write NAME=VALUE")
-        known = inspect.signature(experiment).parameters
-        if not known:
+        parameters = inspect.signature(experiment).parameters
+        if not parameters:
             raise InvalidInput("--set", f"got {name!r}", "This experiment takes no arguments")
-        check_choice(name, known, "--set")
+        check_choice(name, parameters, "--set")
         try:
             arguments[name] = json.loads(text)
         except json.JSONDecodeError:

@@ -20,7 +20,7 @@ from ..metrics.kid.polynomial import Polynomial
 P = ParamSpec("P")
 
 # Draws, repeats or points that an experiment takes.
-MOST = 1_000_000
+MAX_COUNT = 1_000_000
 
 DISTRIBUTED, FLD_PAPER, CFID_PAPER = "Wang et al.", "Jiralerspong et al.", "Soloveitchik et al."
 KID_PAPER = "the KID explainer"
@@ -36,11 +36,13 @@ def experiment(row: str, source: str) -> Callable[[Callable[P, pd.DataFrame]], C
     """
 
     def wrap(function: Callable[P, pd.DataFrame]) -> Callable[P, pd.DataFrame]:
-        said = (function.__doc__ or function.__name__.replace("_", " ")).strip()  # python -OO has no docstrings
-        title = said.splitlines()[0].rstrip(".")
+        docstring = (function.__doc__ or function.__name__.replace("_", " ")).strip()  # python -OO has no docstrings
+        title = docstring.splitlines()[0].rstrip(".")
         signature = inspect.signature(function)
-        numbers = [name for name, given in signature.parameters.items() if str(given.annotation).startswith("int")]
-        counts = {name: math.inf if name == "seed" else MOST for name in numbers}
+        numbers = [
+            name for name, parameter in signature.parameters.items() if str(parameter.annotation).startswith("int")
+        ]
+        counts = {name: math.inf if name == "seed" else MAX_COUNT for name in numbers}
 
         @functools.wraps(function)
         def run(*args: P.args, **kwargs: P.kwargs) -> pd.DataFrame:
@@ -68,7 +70,7 @@ def _is_small(value: Any) -> bool:
 
 
 def grid(values: Any, argument: str, *, minimum: float = -np.inf, maximum: float = np.inf) -> list[float]:
-    """The numbers to sweep over, at least one, each finite and within the limits."""
+    """Return the numbers to sweep over, at least one, each finite and within the limits."""
     try:
         values = values.detach() if hasattr(values, "detach") else values
         flat = np.ravel(check_list(values, argument) if isinstance(values, Iterator) else values)
@@ -81,7 +83,7 @@ def grid(values: Any, argument: str, *, minimum: float = -np.inf, maximum: float
 
 
 def named_kernels(kernels: Any) -> dict[str, Kernel]:
-    """The kernels of a dict name → kernel; None is the cubic one."""
+    """Return the kernels of a dict name → kernel; None is the cubic one."""
     if not isinstance(kernels, Mapping):
         raise InvalidInput("kernels", f"got {shown(kernels)}", "Give a dict name → kernel, such as {'kid': nm.RBF(2)}")
     by_name = {}
@@ -101,18 +103,18 @@ def sweep(
     metrics: Any = ("fid", "kid"),
     **options: Any,
 ) -> pd.DataFrame:
-    """One row for each value: the column `name`, then `<metric>_avg`, `_all`, `_gap` of the generator `source(value)`.
+    """Return one row for each value: the column `name`, then `<metric>_avg`, `_all`, `_gap` of `source(value)`.
 
     `options` go to `evaluate`.
     """
     swept = list(values)
     generators = {f"{position}: {name} = {value:g}": source(value) for position, value in enumerate(swept)}
     scores = evaluate(federation, generators, metrics, progress=False, **options)
-    return wide(scores).assign(generator=swept).rename(columns={"generator": name})
+    return wide_table(scores).assign(generator=swept).rename(columns={"generator": name})
 
 
-def wide(scores: Any, first: str = "generator") -> pd.DataFrame:
-    """One row a generator: the column `first` with its name, then `<metric>_avg`, `_all`, `_gap` of every metric."""
+def wide_table(scores: Any, first: str = "generator") -> pd.DataFrame:
+    """Return one row a generator: the column `first` with its name, then `<metric>_avg`, `_all`, `_gap`."""
     table = pd.DataFrame({first: scores.generators})
     for metric in scores.metrics:
         rows = scores.table[scores.table["metric"] == metric]

@@ -8,18 +8,25 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import as_rows
-from ..datasets import SOURCES, published
 from ..distributions import Gaussian
-from ..errors import check_count, check_number
+from ..errors import InvalidInput, check_count, check_number
+from ..figures.drawing import COLOURS, CONDITIONAL_LOOKS, Drawing, caption, legend, panels, requires_columns
 from ..metrics.conditional import CFID, MFID, RFID, Conditional, cfid, mfid, rfid
 from ..summaries.joint import JointMoments
 from .base import CFID_PAPER, experiment, grid
 
+ESTIMATE_COLUMNS = [f"{m}_{e}" for m in ("mfid", "rfid", "cfid") for e in ("sc", "nsc1", "nsc2")]
 CORRELATIONS = tuple(k / 20 for k in range(-20, 21))
 SCALES = tuple(10 ** (k / 10) for k in range(-20, 21))
 SIZES = (5, 7, 10, 15, 20, 30, 50, 70, 100)
 METRICS: tuple[Conditional, ...] = (MFID(condition_dim=1), RFID(condition_dim=1), CFID(condition_dim=1))
 EXACT = [*(metric.convention for metric in METRICS), "distributions exact"]
+ESTIMATOR_LOOKS: dict[str, dict[str, Any]] = {
+    "sc": {"label": "SC: sample covariance", "color": COLOURS[0], "linestyle": "-", "marker": "o"},
+    "nsc1": {"label": "NSC1: variance of y known", "color": COLOURS[1], "linestyle": "--", "marker": "D"},
+    "nsc2": {"label": "NSC2: variances of x and y known", "color": COLOURS[2], "linestyle": "-.", "marker": "s"},
+}
+SURFACES = {"squared_difference": r"$(\rho - \hat{\rho})^2$", "rfid": "RFID", "cfid": "CFID"}
 
 
 def _distribution(correlation: float, deviation: float = 1.0, scale: float = 1.0) -> JointMoments:
@@ -149,7 +156,7 @@ def covariance_estimators(n: Any = SIZES, *, rho: float = 0.8, draws: int = 4_00
         # n·S is a Wishart matrix, so nothing of length n need be drawn
         scale = np.array([[1.0, rho], [rho, 1.0]]) / size
         s = wishart.rvs(size, scale, size=draws, random_state=np.random.default_rng([seed, size]))
-        rows.append({"n": size, **_summary(_estimated(s, rho))})
+        rows.append({"n": size, **_summary(_estimates(s, rho))})
     table = pd.DataFrame(rows)
     table.attrs["conventions"] = [
         "MFID, RFID, CFID: squared Fréchet distance to the exact distribution",
@@ -159,7 +166,7 @@ def covariance_estimators(n: Any = SIZES, *, rho: float = 0.8, draws: int = 4_00
     return table
 
 
-def _estimated(s: np.ndarray, rho: float) -> dict[str, np.ndarray]:
+def _estimates(s: np.ndarray, rho: float) -> dict[str, np.ndarray]:
     """Every metric of every estimator, one value for each second moment in `s`, (draws, 2, 2)."""
     xx, xy, yy = s[:, 0, 0], s[:, 0, 1], s[:, 1, 1]
     one = np.ones_like(yy)
@@ -188,21 +195,81 @@ def _summary(values: dict[str, np.ndarray]) -> dict[str, float]:
     return means | errors
 
 
-@experiment("C5", f"{CFID_PAPER}, Tables I and II, Figures 6 and 7")
-def published_conditional() -> pd.DataFrame:
-    """Published models by MFID, RFID and CFID, two of them trained on pairs and two without.
+@requires_columns("rho rho_hat squared_difference rfid cfid")
+def draw_correlation_contours(table: pd.DataFrame) -> Drawing:
+    """The squared difference, RFID and CFID over all pairs of correlations, at the same levels (C1)."""
+    if min(table["rho"].nunique(), table["rho_hat"].nunique()) < 2:
+        raise InvalidInput("table", "has one value of rho or of rho_hat", "Give two or more of each for contours")
+    figure, axes = panels(3, height=4.2)
+    highest = float(table[list(SURFACES)].to_numpy().max()) or 1.0
+    for ax, (column, name) in zip(axes, SURFACES.items(), strict=True):
+        surface = table.pivot(index="rho_hat", columns="rho", values=column)
+        grid = surface.columns.to_numpy(), surface.index.to_numpy(), surface.to_numpy()
+        filled = ax.contourf(*grid, levels=np.linspace(0, highest, 17), cmap="cividis")
+        levels, inks = highest * np.array([0.025, 0.125, 0.25, 0.5, 0.75]), ["white"] * 4 + ["black"]
+        lines = ax.contour(*grid, levels=levels, colors=inks)
+        ax.clabel(lines, fmt="%.2g", fontsize=8, manual=_innermost_points(ax, lines))
+        _draw_diagonal(ax)
+        ax.set_aspect("equal")
+        ax.set_title(name, fontsize=10)
+        ax.set_xlabel(r"correlation of x and y, $\rho$")
+    axes[0].set_ylabel(r"correlation of x and ŷ, $\hat{\rho}$")
+    figure.colorbar(filled, ax=list(axes), label="squared units of y", shrink=0.8)
+    return caption(figure, table)
 
-    Only CFID puts both paired models before both unpaired ones.
 
-    The published scores of four models of CelebA, rotated, and of Edges2Shoes, on features of Inception-V3.
+def _innermost_points(ax: Any, lines: Any) -> list[Any]:
+    """The point of each contour that is furthest from the frame, where a label beside it is not cut."""
+    low, high = (ax.transData.inverted().transform(ax.transAxes.transform((end, end))) for end in (0, 1))
+    innermost = []
+    for line in (piece for pieces in lines.allsegs for piece in pieces if len(piece)):
+        points = np.concatenate([line, (line[1:] + line[:-1]) / 2])
+        room = (np.minimum(points - low, high - points) / (high - low)).min(axis=1)
+        if room.max() > 0.07:
+            innermost.append(points[room.argmax()])
+    return innermost
 
-    Returns
-    -------
-    DataFrame dataset, model, paired ("yes" or "no"), mfid, rfid, cfid as printed, and their places among the models of
-    one data set, mfid_rank, rfid_rank, cfid_rank (1 = best). In every row CFID > RFID > MFID, as the theory has it.
-    """
-    table = published("cfid_celeba_edges2shoes")
-    for metric in ("mfid", "rfid", "cfid"):
-        table[f"{metric}_rank"] = table.groupby("dataset", sort=False)[metric].rank(method="min").astype(int)
-    table.attrs["conventions"] = [f"numbers as printed in {SOURCES['cfid_celeba_edges2shoes']}; ranks computed here"]
-    return table
+
+def _draw_diagonal(ax: Any) -> None:
+    """Where both correlations are equal, if the panel shows any of it; its name stands on it."""
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    low, high = max(left, bottom), min(right, top)
+    if low >= high:
+        return
+    ax.plot((low, high), (low, high), color="white", linestyle="--", linewidth=1.8, scalex=False, scaley=False)
+    middle, box = (low + high) / 2, {"facecolor": "#00224e", "edgecolor": "none", "pad": 1}
+    look = {"rotation": 45, "rotation_mode": "anchor", "ha": "center", "va": "center", "bbox": box, "clip_on": True}
+    ax.text(middle, middle, r"$\hat{\rho} = \rho$", color="white", **look)
+
+
+@requires_columns("alpha mfid rfid cfid")
+def draw_condition_scale(table: pd.DataFrame) -> Drawing:
+    """MFID, RFID and CFID against the scale of x (C2)."""
+    figure, (ax,) = panels(1, width=7.0)
+    for metric, style in CONDITIONAL_LOOKS.items():
+        ax.plot(table["alpha"], table[metric], linewidth=1.8, markevery=0.1, **style)
+    ax.set_xscale("log")
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("scale of x, α")
+    ax.set_ylabel("distance (squared units of y)")
+    legend(figure, ax)
+    return caption(figure, table)
+
+
+@requires_columns(f"n {' '.join(f'{c} {c}_se' for c in ESTIMATE_COLUMNS)}")
+def draw_covariance_estimators(table: pd.DataFrame) -> Drawing:
+    """The mean score of each covariance estimator against the number of pairs, with ± 2 standard errors (C3)."""
+    figure, axes = panels(3)
+    for ax in axes[1:]:
+        ax.sharey(axes[0])
+    for ax, (metric, look) in zip(axes, CONDITIONAL_LOOKS.items(), strict=True):
+        for name, style in ESTIMATOR_LOOKS.items():
+            mean, error = table[f"{metric}_{name}"], 2 * table[f"{metric}_{name}_se"]
+            ax.plot(table["n"], mean, linewidth=1.8, markersize=5, **style)
+            ax.fill_between(table["n"], mean - error, mean + error, color=style["color"], alpha=0.2, linewidth=0)
+        ax.set_xscale("log")
+        ax.set_title(look["label"], fontsize=10)
+        ax.set_xlabel("number of pairs, n")
+    axes[0].set_ylabel("mean distance to the truth ± 2 se\n(squared units of y)")
+    legend(figure, axes[0])
+    return caption(figure, table)

@@ -13,7 +13,22 @@ from ..distributions import Gaussian, Mixture
 from ..errors import check_count, check_number
 from ..evaluation.evaluate import evaluate
 from ..federation import Client, Federation
+from ..figures.drawing import (
+    CLIENT,
+    MARKERS,
+    Drawing,
+    aggregates_of,
+    best,
+    caption,
+    curve,
+    generator_look,
+    legend,
+    panels,
+    requires_columns,
+    with_unit,
+)
 from ..metrics.kid.metric import KID
+from ..ranking import numeral
 from .base import DISTRIBUTED, experiment, grid, sweep
 
 MEANS = ((-1.0, 0.0), (1.0, 0.0))
@@ -99,12 +114,12 @@ def likelihood_toy(
     log_likelihood_ref: that of the ideal estimator, the union of the clients, by avg as by all. No generator is above
     it, unlike fid_ref in `gaussian_toy`, which generators beat by avg.
     """
-    federation, wide = _clients(means), check_number(shifted_v, "shifted_v", minimum=1e-9)
+    federation, fixed_v = _clients(means), check_number(shifted_v, "shifted_v", minimum=1e-9)
     metric = ["log_likelihood"]
     first = sweep("v", grid(v, "v", minimum=1e-9), federation, lambda x: Gaussian([0, 0], [x, 1]), metric)
     shifts = grid(shift, "shift")
-    second = sweep("shift", shifts, federation, lambda x: Gaussian([x, 0], [wide, 1]), metric)
-    table = pd.concat([first.assign(shift=0.0), second.assign(v=wide)], ignore_index=True)
+    second = sweep("shift", shifts, federation, lambda x: Gaussian([x, 0], [fixed_v, 1]), metric)
+    table = pd.concat([first.assign(shift=0.0), second.assign(v=fixed_v)], ignore_index=True)
     table = table.assign(log_likelihood_ref=_own_likelihood(federation))
     table.attrs["conventions"] = first.attrs["conventions"]
     return table[["v", "shift", *(f"log_likelihood_{a}" for a in ("avg", "all", "gap", "ref"))]]
@@ -151,3 +166,55 @@ def gaussian_samples(v: float = 2.0, *, means: Any = MEANS, points: int = 500, s
     table = pd.DataFrame({"source": np.repeat(list(distributions), count), "x": rows[:, 0], "y": rows[:, 1]})
     table.attrs["conventions"] = [f"{count} points of each distribution, seed {seed}"]
     return table
+
+
+@requires_columns("v fid_avg fid_all kid_avg kid_all")
+def draw_gaussian_toy(table: pd.DataFrame) -> Drawing:
+    """FID and KID of a generator of growing variance, with the score of the ideal estimator (E1)."""
+    figure, axes = panels(2, width=4.8)
+    for ax, metric in zip(axes, ("fid", "kid"), strict=True):
+        for aggregate in aggregates_of(table, metric):
+            marked = "min" if aggregate in ("avg", "all") else None
+            curve(ax, table["v"], table[f"{metric}_{aggregate}"], aggregate, aggregate, best=marked)
+        ax.set_title(best(table, metric, "v"), fontsize=10)
+        ax.set_ylabel(with_unit(metric))
+        ax.set_xlabel("variance of the generator along x, v")
+    legend(figure, *axes)
+    return caption(figure, table)
+
+
+@requires_columns("v shift log_likelihood_avg log_likelihood_all log_likelihood_gap log_likelihood_ref")
+def draw_likelihood_toy(table: pd.DataFrame) -> Drawing:
+    """Log-likelihood over the generator's variance and over its shift, by avg and by all (E2)."""
+    figure, axes = panels(2, width=4.8)
+    shifted_v = table.attrs["arguments"].get("shifted_v", table["v"].iloc[-1])
+    parts = table[table["shift"] == 0], table[table["v"] == shifted_v]
+    for ax, part, column in zip(axes, parts, ("v", "shift"), strict=True):
+        part = part.sort_values(column)
+        for aggregate in ("avg", "all"):
+            y = part[f"log_likelihood_{aggregate}"]
+            curve(ax, part[column], y, aggregate, f"LL-{aggregate}", best="max")
+        curve(ax, part[column], part["log_likelihood_ref"], "ref", "LL of the union of the clients")
+        apart = float(np.abs(part["log_likelihood_gap"]).max())
+        ax.set_title(f"LL-avg and LL-all differ by at most {numeral(apart, '.1g')}", fontsize=10)
+        ax.set_ylabel("log-likelihood (nats; higher is better)")
+    axes[0].set_xlabel("variance of the generator along x, v")
+    axes[1].set_xlabel("shift of the generator along x")
+    legend(figure, axes[0])
+    return caption(figure, table)
+
+
+@requires_columns("source x y")
+def draw_gaussian_samples(table: pd.DataFrame) -> Drawing:
+    """Samples of clients and of a generator in the plane (E13)."""
+    figure, (ax,) = panels(1, width=6.4, height=4.8)
+    for k, (name, rows) in enumerate(table.groupby("source", sort=False)):
+        look = {"color": CLIENT, "marker": MARKERS[k % len(MARKERS)], "label": f"client {k + 1}"}
+        if name == "generator":
+            look = {**generator_look(0), "label": "generator"}
+        ax.scatter(rows["x"], rows["y"], alpha=0.5, s=10, **look)
+    ax.set_aspect("equal")
+    ax.set_xlabel("x")
+    ax.set_ylabel("y")
+    legend(figure, ax)
+    return caption(figure, table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -11,29 +12,43 @@ import pandas as pd
 
 from ..arrays import as_rows, to_numpy
 from ..errors import InvalidInput, shown
+from ..figures.drawing import (
+    COLOURS,
+    COPYING_LABELS,
+    DEGENERATE_FLD,
+    GREY,
+    MARKERS,
+    UNITS,
+    Drawing,
+    caption,
+    legend,
+    panels,
+    plain,
+    requires_columns,
+    short_fld,
+)
 from ..metrics.fld import FLD, fitted_density
+from ..ranking import numeral
 from .base import FLD_PAPER, experiment, grid
-from .copies import Reference, Sets
+from .copying_data import Reference, Sets
+from .federated_data import feature_function, image_stack
 from .image_transforms import Transform, blur, crop, light_blur, posterize
-from .items import features_by, stacked
 
 Degrade = Callable[[np.ndarray, float, np.random.Generator], np.ndarray]
-
 SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 BLURS = (0.0, 0.4, 0.6, 0.8, 1.0)
 DISTINCT = (1.0, 0.5, 0.25, 0.1, 0.05)
 COPIED = (0.0, 0.25, 0.5, 0.75, 1.0)
-
-
-def _noisy(rows: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
-    return rows + share * rows.std(axis=0) * rng.standard_normal(rows.shape)
-
-
 TRANSFORMS: Mapping[str, Transform] = {
     "none": lambda rows, rng: rows,
-    "noise, 0.1 sd": lambda rows, rng: _noisy(rows, 0.1, rng),
-    "noise, 0.3 sd": lambda rows, rng: _noisy(rows, 0.3, rng),
+    "noise, 0.1 sd": lambda rows, rng: _add_noise(rows, 0.1, rng),
+    "noise, 0.3 sd": lambda rows, rng: _add_noise(rows, 0.3, rng),
 }
+LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 3)))
+
+
+def _add_noise(rows: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
+    return rows + share * rows.std(axis=0) * rng.standard_normal(rows.shape)
 
 
 class Material(NamedTuple):
@@ -53,16 +68,16 @@ class Material(NamedTuple):
         if not is_digits:
             other = "extractor" if source is None else "images"
             raise InvalidInput(other, "is given beside data", "Give images and an extractor, or data")
-        pictures = stacked(source)
+        pictures = image_stack(source)
         rng, flat = np.random.default_rng(seed), pictures.reshape(len(pictures), -1)
         train, test, fresh = np.split(rng.permutation(flat), [len(flat) // 2, len(flat) - len(flat) // 4])
         sets = Sets.of((train, test, fresh), seed)
         if extractor is None:
             return cls(sets, pictures.shape[1:])
-        features, convention = features_by(extractor)
+        features, convention = feature_function(extractor)
         return cls(sets, pictures.shape[1:], lambda rows: features(rows.reshape(-1, *pictures.shape[1:])), convention)
 
-    def scored(self, rows: np.ndarray) -> np.ndarray:
+    def to_features(self, rows: np.ndarray) -> np.ndarray:
         """What stands for these rows in the metrics."""
         return rows if self.features is None else self.features(rows)
 
@@ -87,11 +102,11 @@ class Material(NamedTuple):
     def degrade(self) -> Degrade:
         """The default one: a blur of images, noise on other rows."""
         if self.shape is None:
-            return _noisy
+            return _add_noise
         return lambda rows, sigma, rng: self.on_images(lambda images, _: blur(images, sigma))(rows, rng)
 
     def reference(self, seed: int) -> Reference:
-        return Reference(self.scored(self.sets.train), self.scored(self.sets.test), seed)
+        return Reference(self.to_features(self.sets.train), self.to_features(self.sets.test), seed)
 
     def conventions(self, *lines: str) -> list[str]:
         return [*lines, *filter(None, [self.convention])]
@@ -143,15 +158,15 @@ def novelty(
     """
     shares = grid(share, "share", minimum=0, maximum=1)
     material = Material.of(data, images, extractor, seed)
-    sets, named = material.sets, material.transforms() if transforms is None else transforms
-    if not isinstance(named, Mapping) or not named or not all(map(callable, named.values())):
-        raise InvalidInput("transforms", f"got {shown(named)}", "Give a dict name → function (rows, rng) -> rows")
+    sets, by_name = material.sets, material.transforms() if transforms is None else transforms
+    if not isinstance(by_name, Mapping) or not by_name or not all(map(callable, by_name.values())):
+        raise InvalidInput("transforms", f"got {shown(by_name)}", "Give a dict name → function (rows, rng) -> rows")
     reference = material.reference(seed)
     rows = []
-    for (name, transform), part in itertools.product(named.items(), shares):
+    for (name, transform), part in itertools.product(by_name.items(), shares):
         generated = transform(np.concatenate(sets.with_copies(part, seed)), np.random.default_rng([seed, 2]))
         changed = to_numpy(as_rows(generated, f"transforms[{name!r}]", dim=sets.train.shape[1]))
-        scores = reference.scores(material.scored(changed))
+        scores = reference.scores(material.to_features(changed))
         rows.append({"share": part, "transform": name, **scores, "fid_gap": scores["fid_train"] - scores["fid_test"]})
     table = pd.DataFrame(rows)[["share", "transform", "fld_gap", "fid_gap", "c_t", "auth_pct", "fld"]]
     table.attrs["conventions"] = material.conventions(*reference.conventions)
@@ -209,17 +224,81 @@ def interactions(
     rows = []
     for point in box:
         if sum(a != b for a, b in zip(point, centre)) <= 2:
-            generated = material.scored(_spoilt(material.sets, *point, worsen, seed))
+            generated = material.to_features(_spoil_rows(material.sets, *point, worsen, seed))
             rows.append((*point, fitted_density(reference.real, generated[:, reference.kept], seed).fld))
     table = pd.DataFrame(rows, columns=["fidelity", "diversity", "novelty", "fld"])
     table.attrs["conventions"] = material.conventions(FLD(seed).convention, reference.conventions[-1])
     return table
 
 
-def _spoilt(sets: Sets, strength: float, distinct: float, copied: float, degrade: Degrade, seed: int) -> np.ndarray:
-    """Copies and honest rows, degraded; of each part the first rows repeated, so that the share of copies stays."""
+def _spoil_rows(sets: Sets, strength: float, distinct: float, copied: float, degrade: Degrade, seed: int) -> np.ndarray:
+    """Return copies and honest rows, degraded; of each part the first rows repeated, so that shares stay."""
     copies, honest = sets.with_copies(copied, seed)
     rows = np.concatenate([copies, honest])
     degraded = as_rows(degrade(rows, strength, np.random.default_rng([seed, 2])), "degrade", dim=rows.shape[1])
     parts = np.split(to_numpy(degraded), [len(copies)])
     return np.concatenate([np.resize(part[: max(1, round(distinct * len(part)))], part.shape) for part in parts])
+
+
+@requires_columns("share transform fld_gap fid_gap c_t auth_pct")
+def draw_novelty(table: pd.DataFrame) -> Drawing:
+    """Four metrics of overfitting as copies of train rows replace generated ones (F5)."""
+    figure, axes = panels(4, width=5.0, height=3.3, rows=2)
+    axes[0].set_yscale("symlog", linthresh=10)  # first: limits do not follow a later change of scale
+    for ax, (column, label) in zip(axes, COPYING_LABELS.items()):
+        for k, (name, part) in enumerate(table.groupby("transform", sort=False)):
+            inside = part[column].where(part[column].abs() < DEGENERATE_FLD)
+            style = {"color": COLOURS[k % 6], "marker": MARKERS[k % len(MARKERS)], "linestyle": LINES[k % 6]}
+            ax.plot(part["share"], inside, label=plain(name), markersize=5, **style)
+        ax.set(xlabel="share of generated rows that are copies of train rows", ylabel=label, xlim=(-0.03, 1.03))
+    _note_outside(axes[0], table, "fld_gap")
+    for ax, honest in zip(axes[1:], (0, 0, 50)):
+        ax.axhline(honest, color=GREY, linewidth=0.8, label="below it, the metric says: copies")
+    legend(figure, *axes, columns=3)
+    return caption(figure, table)
+
+
+def _note_outside(ax: Any, table: pd.DataFrame, column: str) -> None:
+    """Write where a point lies that would squeeze all others, and where there is none."""
+    outside = table[~(table[column].abs() < DEGENERATE_FLD)]
+    for position, (_, row) in enumerate(outside.iterrows()):
+        where = "no value" if math.isnan(row[column]) else f"{short_fld(row[column])} ↓"
+        text = f"{plain(row['transform'])}, at share {row['share']:g}: {where}"
+        ax.annotate(text, (0.02, 0.03 + 0.07 * position), xycoords="axes fraction", fontsize=8)
+
+
+@requires_columns("fidelity diversity novelty fld")
+def draw_interactions(table: pd.DataFrame) -> Drawing:
+    """FLD over each pair of fidelity, diversity and novelty (F6)."""
+    arguments = table.attrs["arguments"]
+    blurred = arguments.get("data") == "digits" and "degrade" in arguments
+    labels = {
+        "fidelity": f"fidelity: {'blur, σ in pixels' if blurred else 'strength of the degradation'}",
+        "diversity": "diversity: share of distinct rows",
+        "novelty": "novelty: share copied from train",
+    }
+    figure, axes = panels(3, width=4.3, height=4.4)
+    usual = table.loc[table["fld"].abs() < DEGENERATE_FLD, "fld"]
+    limits = {"vmin": usual.min(), "vmax": usual.max()}
+    for ax, (x, y, fixed) in zip(
+        axes,
+        (
+            ("diversity", "fidelity", "novelty"),
+            ("novelty", "fidelity", "diversity"),
+            ("novelty", "diversity", "fidelity"),
+        ),
+    ):
+        face = table[table[fixed] == table[fixed].iloc[0]]
+        cells = face.pivot(index=y, columns=x, values="fld").loc[face[y].unique(), face[x].unique()]
+        image = ax.imshow(cells.to_numpy(), cmap="cividis", aspect="auto", origin="lower", **limits)
+        for (i, j), value in np.ndenumerate(cells.to_numpy()):
+            dark = image.norm(value) < 0.5
+            text = short_fld(value) if abs(value) >= DEGENERATE_FLD else numeral(value, ".0f")
+            ax.text(j, i, text, ha="center", va="center", fontsize=9, color="white" if dark else "black")
+        ax.set_xticks(range(cells.shape[1]), [f"{v:g}" for v in cells.columns])
+        ax.set_yticks(range(cells.shape[0]), [f"{v:g}" for v in cells.index])
+        ax.set(xlabel=labels[x], ylabel=labels[y])
+        ax.grid(False)
+    outside = "max" if (table["fld"] >= DEGENERATE_FLD).any() else "neither"
+    figure.colorbar(image, ax=list(axes), extend=outside, label=f"FLD ({UNITS['fld']}; lower is better)", shrink=0.9)
+    return caption(figure, table)

@@ -1,11 +1,11 @@
 """Images, one fault at a time: transformed, lacking classes or repeated; and ranked by memorization and quality.
 
-Flow: `Pictures` (the user's, or digits cut into train, test and generated) → feature rows → `judge`.
+Flow: `Pictures` (the user's, or digits cut into train, test and generated) → feature rows → `fld_and_fid_scorer`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,16 +13,30 @@ import pandas as pd
 
 from ..arrays import to_numpy
 from ..errors import InvalidInput, check_choice, check_count, check_number
+from ..figures.drawing import (
+    COLOURS,
+    MARKERS,
+    Drawing,
+    caption,
+    legend,
+    panels,
+    plain,
+    plot_with_spread,
+    requires_columns,
+    with_unit,
+)
 from ..lazy_imports import unmoved_random_state
 from ..metrics import FID, FLD, Sample
 from ..metrics.fld import memorization_scores, quality_scores
+from ..ranking import numeral
 from .base import FLD_PAPER, experiment, grid
+from .image_sets import DIGITS, Pictures, image_setup, labelled_images, labelled_rows
 from .image_transforms import IMPERCEPTIBLE, TRANSFORMS
-from .pictures import DIGITS, Pictures, labelled_images, labelled_rows, set_up
 
 Rows = np.ndarray
 SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
 AGAINST_TEST = f"{FID().convention}, against test"
+PALETTE = (*COLOURS, "#cc79a7")
 
 
 @experiment("F3", f"{FLD_PAPER}, Figure 5")
@@ -72,24 +86,24 @@ def transforms(
     any large change.
     """
     shares = grid(share, "share", minimum=0, maximum=1)
-    chosen = _names(names)
-    pictures, extract, source = set_up(train, test, generated, images, features, extractor, seed)
-    made = extract(pictures.generated)
-    score = judge(extract(pictures.train), extract(pictures.test), seed)
-    order = np.random.default_rng([seed, 1]).permutation(len(made))
+    chosen = _transform_names(names)
+    pictures, extract, source = image_setup(train, test, generated, images, features, extractor, seed)
+    generated_rows = extract(pictures.generated)
+    score = fld_and_fid_scorer(extract(pictures.train), extract(pictures.test), seed)
+    order = np.random.default_rng([seed, 1]).permutation(len(generated_rows))
     rows = []
     for name in chosen:
         kind = "imperceptible" if name in IMPERCEPTIBLE else "large"
         changed = extract(TRANSFORMS[name](pictures.generated, np.random.default_rng([seed, 2])))
         for s in shares:
-            mixed, swapped = made.copy(), order[: round(s * len(made))]
+            mixed, swapped = generated_rows.copy(), order[: round(s * len(generated_rows))]
             mixed[swapped] = changed[swapped]
             rows.append({"share": s, "transform": name, "kind": kind, **score(mixed)})
     table = pd.DataFrame(rows, columns=["share", "transform", "kind", "fld", "fid"])
-    return _noted(table, FLD(seed).convention, AGAINST_TEST, source)
+    return _with_conventions(table, FLD(seed).convention, AGAINST_TEST, source)
 
 
-def _names(names: Any) -> list[str]:
+def _transform_names(names: Any) -> list[str]:
     listed = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
     if not listed:
         raise InvalidInput("names", "is empty", f"Give at least one of: {', '.join(TRANSFORMS)}")
@@ -151,27 +165,27 @@ def diversity(
     if m < max(2, most):
         raise InvalidInput("labels", f"{most} classes, one of {m} rows", f"Give each at least {max(2, most)}")
     times = [check_count(k, "copies") for k in grid(copies, "copies", minimum=1, maximum=m)]
-    score = judge(real, test_rows, seed)
+    score = fld_and_fid_scorer(real, test_rows, seed)
     rows = []
     for c, k in dict.fromkeys([*((c, 1) for c in few), *((most, k) for k in times)]):
         draws = (np.random.default_rng([seed, 1, repeat]) for repeat in range(repeats))
         scores = pd.DataFrame(
-            [score(_repeated(sample[_of_classes(groups, c, m, rng)], k, jitter, rng)) for rng in draws]
+            [score(_repeat_rows(sample[_rows_of_classes(groups, c, m, rng)], k, jitter, rng)) for rng in draws]
         )
         rows.append({"classes": c, "copies": k, **scores.mean(), **scores.std().add_suffix("_sd")})
     table = pd.DataFrame(rows)
-    return _noted(table, FLD(seed).convention, AGAINST_TEST, source, f"{m} generated rows, {repeats} draws")
+    return _with_conventions(table, FLD(seed).convention, AGAINST_TEST, source, f"{m} generated rows, {repeats} draws")
 
 
-def _of_classes(groups: list[np.ndarray], count: int, m: int, rng: np.random.Generator) -> np.ndarray:
-    """m rows in random order, of `count` classes as evenly as can be; `groups` are the rows of each class."""
+def _rows_of_classes(groups: list[np.ndarray], count: int, m: int, rng: np.random.Generator) -> np.ndarray:
+    """Return m rows in random order, of `count` classes as evenly as can be; `groups` are rows by class."""
     chosen = rng.permutation(len(groups))[:count]
     parts = [rng.permutation(groups[c])[: len(range(i, m, count))] for i, c in enumerate(chosen)]
     return rng.permutation(np.concatenate(parts))
 
 
-def _repeated(rows: Rows, k: int, jitter: float, rng: np.random.Generator) -> Rows:
-    """As many rows, of which only the first 1/k are distinct and the others are noisy copies of those."""
+def _repeat_rows(rows: Rows, k: int, jitter: float, rng: np.random.Generator) -> Rows:
+    """Return as many rows, the first 1/k of them distinct and the others noisy copies of those."""
     distinct = len(rows) // k
     noise = jitter * rows.std(axis=0) * rng.standard_normal(rows.shape)
     noise[:distinct] = 0
@@ -214,11 +228,11 @@ def ranked_samples(
     """
     copies = check_count(copies, "copies", minimum=0)
     jitter = check_number(jitter, "jitter", minimum=0)
-    pictures, extract, source = set_up(train, test, generated, images, features, extractor, seed)
+    pictures, extract, source = image_setup(train, test, generated, images, features, extractor, seed)
     if generated is None and images is None:
-        pictures = _planted(pictures, copies, jitter, np.random.default_rng([seed, 1]))
+        pictures = _plant_copies(pictures, copies, jitter, np.random.default_rng([seed, 1]))
     rows = {name: extract(getattr(pictures, name)) for name in ("train", "test", "generated")}
-    nearest, distance = _nearest(rows["generated"], rows["train"])
+    nearest, distance = _nearest_train(rows["generated"], rows["train"])
     scores = {"memorization": memorization_scores(**rows), "quality": quality_scores(**rows)}
     parts = []
     for by, score in scores.items():
@@ -228,11 +242,11 @@ def ranked_samples(
     table = pd.concat(parts, ignore_index=True)
     table.attrs["pictures"] = pictures
     scored = "scores on features z-scored by the test images, nearest by distance of the features as they are"
-    return _noted(table, scored, source, f"seed {seed}")
+    return _with_conventions(table, scored, source, f"seed {seed}")
 
 
-def _planted(pictures: Pictures, copies: int, jitter: float, rng: np.random.Generator) -> Pictures:
-    """The generated images, then noisy and then exact copies of train images."""
+def _plant_copies(pictures: Pictures, copies: int, jitter: float, rng: np.random.Generator) -> Pictures:
+    """Return the generated images, then noisy and then exact copies of train images."""
     most = len(pictures.train) // 2
     if copies > most:
         raise InvalidInput("copies", f"got {copies}", f"Give a whole number from 0 to {most}, half of the train images")
@@ -241,7 +255,7 @@ def _planted(pictures: Pictures, copies: int, jitter: float, rng: np.random.Gene
     return Pictures(pictures.train, pictures.test, np.concatenate([pictures.generated, near, exact]))
 
 
-def _nearest(generated: Rows, train: Rows) -> tuple[np.ndarray, np.ndarray]:
+def _nearest_train(generated: Rows, train: Rows) -> tuple[np.ndarray, np.ndarray]:
     with unmoved_random_state():
         from sklearn.metrics import pairwise_distances_argmin
 
@@ -250,8 +264,8 @@ def _nearest(generated: Rows, train: Rows) -> tuple[np.ndarray, np.ndarray]:
     return nearest, np.linalg.norm(generated - train[nearest], axis=1)
 
 
-def judge(train: Rows, test: Rows, seed: int = 0) -> Callable[[Rows], dict[str, float]]:
-    """FLD (fitted to train, scored on test) and FID (against test) of generated rows."""
+def fld_and_fid_scorer(train: Rows, test: Rows, seed: int = 0) -> Callable[[Rows], dict[str, float]]:
+    """Return a function that gives FLD (fitted to train, scored on test) and FID (against test) of rows."""
     likelihood, moments = FLD(seed), FID()
     real = likelihood.summarize(Sample(rows=train, test=test))
     test_summary = moments.summarize(Sample(rows=test))
@@ -264,6 +278,76 @@ def judge(train: Rows, test: Rows, seed: int = 0) -> Callable[[Rows], dict[str, 
     return score
 
 
-def _noted(table: pd.DataFrame, *lines: str) -> pd.DataFrame:
+def _with_conventions(table: pd.DataFrame, *lines: str) -> pd.DataFrame:
     table.attrs["conventions"] = list(lines)
     return table
+
+
+@requires_columns("share transform kind fld fid")
+def draw_transforms(table: pd.DataFrame) -> Drawing:
+    """FLD and FID against the share of transformed images, imperceptible changes dashed (F3)."""
+    figure, axes = panels(2, width=5, height=4.2)
+    for k, (name, rows) in enumerate(table.groupby("transform", sort=False)):
+        is_large = rows["kind"].iloc[0] == "large"
+        style: dict[str, Any] = {"color": PALETTE[k % len(PALETTE)], "marker": MARKERS[k % len(MARKERS)]}
+        style |= {"linestyle": "-" if is_large else "--", "markerfacecolor": None if is_large else "white"}
+        for ax, metric in zip(axes, ("fld", "fid"), strict=True):
+            ax.plot(rows["share"], rows[metric], label=f"{plain(name)} ({rows['kind'].iloc[0]})", **style)
+            ax.set_ylabel(with_unit(metric))
+            ax.set_xlabel("share of transformed images")
+    # What a blur costs would vanish beside a crop.
+    axes[1].set_yscale("log")
+    legend(figure, axes[0])
+    return caption(figure, table)
+
+
+@requires_columns("classes copies fld fid fld_sd fid_sd")
+def draw_diversity(table: pd.DataFrame) -> Drawing:
+    """FLD and FID against the number of classes and against how often each row appears (F4)."""
+    parts = {
+        "classes": (table[table["copies"] == 1], "classes among the generated rows"),
+        "copies": (table[table["classes"] == table["classes"].max()], "times each generated row appears"),
+    }
+    figure, axes = panels(4, width=4.8, height=2.7, rows=2)
+    for row, metric in enumerate(("fld", "fid")):
+        for ax, (column, (rows, x_label)) in zip(axes[2 * row :], parts.items(), strict=False):
+            plot_with_spread(ax, rows, column, metric)
+            if row:
+                ax.set_xlabel(x_label)
+            if column == "copies":
+                ax.set_xscale("log", base=2)
+                ax.set_xticks(rows[column], rows[column])
+    return caption(figure, table)
+
+
+@requires_columns("rank by generated train distance score")
+def draw_ranked_samples(table: pd.DataFrame, pairs: int = 7) -> Drawing:
+    """Generated images, each left of its nearest train image, of the highest and the lowest scores (F7)."""
+    pairs = check_count(pairs, "pairs")
+    pictures = table.attrs.get("pictures")
+    if pictures is None:
+        raise InvalidInput("table", "has lost its images", "Give what nm.experiments.ranked_samples() returned")
+    rows = []
+    for by, part in table.groupby("by", sort=False):
+        shown = min(pairs, len(part))
+        rows += [(f"{by}: highest", part.head(shown)), (f"{by}: lowest", part.tail(shown))]
+    figure, axes = panels(len(rows) * len(rows[0][1]), width=1.45, height=1.3, rows=len(rows))
+    for axs, (name, part) in zip(np.reshape(axes, (len(rows), -1)), rows, strict=True):
+        _draw_pairs(axs, part, pictures, name)
+    # Pairs further from each other than their halves are.
+    figure.set_layout_engine("constrained", wspace=0.2)
+    figure.supxlabel("generated | nearest train image; rank, score in nats/dim, distance between features", fontsize=9)
+    return caption(figure, table)
+
+
+def _draw_pairs(axes: Sequence[Any], part: pd.DataFrame, pictures: Any, name: str) -> None:
+    for ax, row in zip(axes, part.to_dict("records"), strict=True):
+        left, right = pictures.generated[row["generated"]], pictures.train[row["train"]]
+        gap = np.full((left.shape[0], max(1, left.shape[1] // 8), *left.shape[2:]), np.nan)
+        ax.imshow(np.concatenate([left, gap, right], axis=1), cmap="gray", vmin=0, vmax=1)
+        ax.set_title(f"#{row['rank']}: {numeral(row['score'], '.2f')}\nd = {row['distance']:.2f}", fontsize=8)
+        ax.set_xticks([])
+        ax.set_yticks([])
+        ax.spines[:].set_visible(False)
+        ax.grid(False)
+    axes[0].set_ylabel(name.replace(": ", "\n"), fontsize=9)

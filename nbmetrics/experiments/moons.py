@@ -16,16 +16,47 @@ from ..evaluation.evaluate import evaluate
 from ..evaluation.noise import check_design
 from ..evaluation.resampling import Bootstrap
 from ..federation import Client
+from ..figures.drawing import (
+    BROWN,
+    CLIENT,
+    COPYING_LABELS,
+    GENERATOR,
+    GREEN,
+    GREY,
+    OLIVE,
+    TEXT,
+    UNITS,
+    VIOLET,
+    Drawing,
+    caption,
+    draw_ellipses,
+    legend,
+    panels,
+    plain,
+    requires_columns,
+    short_fld,
+    with_unit,
+)
 from ..metrics.base import Sample
 from ..metrics.fld import FLD, fitted_density
 from ..metrics.prdc import prdc
+from ..ranking import lowest, numeral
 from ..summaries.rows import Rows
 from .base import FLD_PAPER, experiment, grid
-from .copies import Reference, Sets
+from .copying_data import Reference, Sets
 
 BANDWIDTHS = (1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.02, 0.046, 0.1, 0.2, 0.5, 1.0, 3.0, 10.0)
 COPIES = (0, 100)
 MOVES = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+POINT_LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
+    "train": ("train", {"marker": "o", "color": CLIENT, "s": 9, "linewidth": 0}),
+    "test": ("test", {"marker": "x", "color": "0.5", "s": 12, "linewidth": 0.6}),
+    "generated-honest": ("generated, honest", {"marker": "D", "color": GENERATOR, "s": 9, "linewidth": 0}),
+    "generated-copy": (
+        "generated, near-copy of train",
+        {"marker": "D", "color": GENERATOR, "s": 16, "edgecolors": TEXT, "linewidth": 0.8},
+    ),
+}
 
 
 @experiment("F1", f"{FLD_PAPER}, Figure 4")
@@ -81,12 +112,12 @@ def moons_density(
         table.insert(0, "kind", kinds)
         table.insert(0, "copies", k)
         tables.append(table.assign(fld=fitted.fld, fld_gap=fitted.gap))
-    found = pd.concat(tables, ignore_index=True)
-    found.attrs["conventions"] = [
+    table = pd.concat(tables, ignore_index=True)
+    table.attrs["conventions"] = [
         FLD(seed).convention,
         f"{2 * points} train, {points} test and {points} generated points; seed {seed}",
     ]
-    return found
+    return table
 
 
 @experiment("F12", f"{FLD_PAPER}, Proposition 1")
@@ -260,3 +291,146 @@ def copycat(
     table = pd.DataFrame(rows)
     table.attrs["conventions"] = [*reference.conventions, "precision, recall: against test, k = 5, strict <"]
     return table
+
+
+@requires_columns("copies kind x y sigma_x sigma_y fld")
+def draw_moons_density(table: pd.DataFrame) -> Drawing:
+    """The density FLD fits to generated points, each with the ellipse of its bump (F1)."""
+    parts = list(table.groupby("copies", sort=False))
+    figure, axes = panels(len(parts), width=5.6, height=4.4, rows=-(-len(parts) // 2))
+    limits = [(table[c].min() - 0.3, table[c].max() + 0.3) for c in ("x", "y")]
+    for ax, (copies, part) in zip(axes, parts):
+        _shade(ax, part, *limits)
+        _ellipses(ax, part)
+        for kind, (name, style) in POINT_LOOKS.items():
+            points = part[part["kind"] == kind]
+            if len(points):
+                ax.scatter(points["x"], points["y"], label=name, zorder=3, **style)
+        generated = part["kind"].str.startswith("generated").sum()
+        ax.set_title(f"{copies} of {generated} copied: FLD {short_fld(part['fld'].iloc[0])}", fontsize=10)
+        ax.set(xlim=limits[0], ylim=limits[1], aspect="equal", xlabel="x", ylabel="y")
+        ax.grid(False)
+    legend(figure, *axes)
+    return caption(figure, table)
+
+
+def _shade(ax: Any, part: pd.DataFrame, x_limits: Any, y_limits: Any) -> None:
+    # The mass in each cell, exactly: a bump narrower than a cell would fall between the points of a grid.
+    from scipy.special import ndtr
+
+    bumps = part.dropna(subset=["sigma_x"])
+    edges = [np.linspace(low, high, 241) for low, high in (x_limits, y_limits)]
+    shares = [
+        np.diff(ndtr((e[:, None] - bumps[c].to_numpy()) / bumps[f"sigma_{c}"].to_numpy()), axis=0)
+        for e, c in zip(edges, "xy")
+    ]
+    area = (edges[0][1] - edges[0][0]) * (edges[1][1] - edges[1][0])
+    low, high = 0.02, 5.0
+    density = (shares[1] @ shares[0].T) / (len(bumps) * area)
+    shown = np.clip(density, low, high)
+    ax.pcolormesh(*edges, shown, cmap="Oranges", norm="log", vmin=low, vmax=high, rasterized=True, zorder=0)
+
+
+def _ellipses(ax: Any, part: pd.DataFrame) -> None:
+    for kind, line in (("generated-honest", "-"), ("generated-copy", "--")):
+        rows = part[part["kind"] == kind]
+        centres, widths = rows[["x", "y"]].to_numpy(), 2.0 * rows[["sigma_x", "sigma_y"]].to_numpy()
+        draw_ellipses(ax, centres, widths, POINT_LOOKS[kind][1]["color"], line, kind)
+
+
+@requires_columns("moved delta sigma ratio found")
+def draw_copied_width(table: pd.DataFrame) -> Drawing:
+    """The fitted width of near-copies against their distance from train points (F12)."""
+    figure, (ax,) = panels(1, width=6.4, height=4.4)
+    near = table.sort_values("delta")
+    ax.plot(near["delta"], near["sigma"], color=VIOLET, marker="o", label="fitted σ of the bump, median")
+    ax.plot(near["delta"], near["sigma"] / near["ratio"], color=GREY, linestyle=":", label="δ/√d")
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    first = near.iloc[0]
+    words = f"{first['found']:.0%} of the near-copies have it within a factor of 2"
+    ax.set_title(
+        f"σ√d/δ = {numeral(first['ratio'], '.3g')} at δ = {numeral(first['delta'], '.2g')}; {words}", fontsize=10
+    )
+    ax.set_xlabel("distance from the nearest train point, δ (standard deviations)")
+    ax.set_ylabel("σ (standard deviations)")
+    legend(figure, ax)
+    return caption(figure, table)
+
+
+@requires_columns("bandwidth fid_test fid_test_low fid_test_high fid_train fld fld_gap c_t auth_pct")
+def draw_bandwidth_sweep(table: pd.DataFrame) -> Drawing:
+    """FLD, FID, C_T and AuthPct of a kernel density around train points, against its bandwidth (F2)."""
+    figure, axes = panels(4, width=5.0, height=3.2, rows=2)
+    x = table["bandwidth"]
+    best = x.to_numpy()[lowest(table["fld"])]
+    axes[0].plot(x, table["fld"], color=VIOLET, marker="o", label="FLD")
+    axes[0].plot(x, table["fld_gap"], color=VIOLET, marker="s", linestyle="--", label="FLD gap")
+    axes[0].set(ylabel="FLD and FLD gap (" + UNITS["fld"].replace(", ", ",\n") + ")")
+    floor = 0.3 * min(table.loc[table[c] > 0, c].min() for c in ("fid_test", "fid_train"))
+    low = np.maximum(table["fid_test_low"], floor)
+    axes[1].fill_between(x, low, table["fid_test_high"], color=OLIVE, alpha=0.25, label="FID-test, interval")
+    axes[1].plot(x, table["fid_test"], color=OLIVE, marker="D", label="FID-test")
+    axes[1].plot(x, table["fid_train"], color=OLIVE, marker="^", linestyle=":", label="FID-train")
+    axes[1].set(yscale="log", ylim=(floor, None), ylabel="FID (squared units)")
+    axes[2].plot(x, table["c_t"], color=GREEN, marker="v", linestyle="--", label="C_T")
+    axes[2].set(ylabel=COPYING_LABELS["c_t"])
+    axes[3].plot(x, table["auth_pct"], color=BROWN, marker="P", linestyle="-.", label="AuthPct")
+    axes[3].set(ylabel=COPYING_LABELS["auth_pct"], ylim=(-3, 103))
+    for ax in axes:
+        ax.axvline(best, color=GREY, linewidth=1, linestyle=(0, (1, 3)), label="best by FLD")
+        ax.set(xscale="log", xlabel="bandwidth of the kernel (units of x, y)")
+    legend(figure, *axes)
+    return caption(figure, table)
+
+
+@requires_columns("generator fid_train fid_test fld fld_gap c_t auth_pct precision recall")
+def draw_copycat(table: pd.DataFrame) -> Drawing:
+    """Every metric of every generator, the copycat among them (F10)."""
+    figure, axes = panels(6, width=3.6, height=0.9 + 0.36 * len(table), rows=2)
+    shown = [
+        ("FID (squared feature units)", {"fid_train": "FID-train", "fid_test": "FID-test"}),
+        (with_unit("fld"), {"fld": "score"}),
+        (COPYING_LABELS["fld_gap"], {"fld_gap": "score"}),
+        (COPYING_LABELS["c_t"], {"c_t": "score"}),
+        (COPYING_LABELS["auth_pct"], {"auth_pct": "score"}),
+        ("precision and recall (share)", {"precision": "precision", "recall": "recall"}),
+    ]
+    looks = {"fid_train": (OLIVE, "^"), "fid_test": (OLIVE, "D"), "precision": (BROWN, "s"), "recall": (TEXT, "v")}
+    places = np.arange(len(table))[::-1]
+    for k, (ax, (label, columns)) in enumerate(zip(axes, shown)):
+        for shift, (column, name) in zip((0.12, -0.12) if len(columns) > 1 else (0,), columns.items()):
+            colour, marker = looks.get(column, (VIOLET, "o"))
+            values, y = table[column].to_numpy(), places + shift
+            ax.plot(values, y, linestyle="none", color=colour, marker=marker, label=name)
+        if len(columns) == 1:
+            _annotate(ax, values, places)
+        names = [plain(name) for name in table["generator"]] if k % 3 == 0 else [""] * len(table)
+        ax.set_yticks(places, names)
+        ax.set(xlabel=label, ylim=(-0.6, len(table) - 0.4))
+    axes[0].set_xlim(left=-0.05 * axes[0].get_xlim()[1])
+    for ax, column in zip(axes[1:3], ("fld", "fld_gap")):
+        _compress_scale(ax, table[column].to_numpy())
+    axes[4].set_xlim(-4, 118)
+    axes[5].set_xlim(-0.04, 1.04)
+    legend(figure, *axes, columns=5)
+    return caption(figure, table)
+
+
+def _compress_scale(ax: Any, values: np.ndarray) -> None:
+    """Set a scale on which points beside a degenerate fit can still be told apart."""
+    furthest = values[np.abs(values).argmax()]
+    if abs(furthest) < 1000:
+        return
+    ax.set_xscale("symlog", linthresh=10)
+    powers = 10.0 ** np.arange(6, 19, 6)
+    ax.set_xticks([0.0, *np.sign(furthest) * powers[powers <= abs(furthest)]])
+    ax.minorticks_off()
+    ax.set_xlim(sorted((-np.sign(furthest) * 1000, 1000 * furthest)))
+
+
+def _annotate(ax: Any, values: np.ndarray, places: np.ndarray) -> None:
+    """Write the numbers above their points."""
+    for x, y in zip(values, places):
+        ax.annotate(short_fld(x), (x, y), (0, 5), textcoords="offset points", ha="center", fontsize=8)
+    ax.margins(x=0.18)

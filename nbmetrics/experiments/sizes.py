@@ -12,14 +12,29 @@ import pandas as pd
 from ..arrays import as_rows, to_numpy
 from ..datasets import SOURCES, published
 from ..errors import InvalidInput, check_choice, check_count
+from ..figures.drawing import (
+    COLOURS,
+    GENERATOR,
+    GREY,
+    MARKERS,
+    Drawing,
+    caption,
+    label,
+    legend,
+    panels,
+    plain,
+    plot_with_spread,
+    requires_columns,
+)
 from ..metrics.copying import auth_pct, c_t
 from ..metrics.fid.metric import fid
 from ..metrics.fld import FLD, fld
 from ..metrics.kid.metric import KID, kid
 from ..metrics.prdc import prdc
-from .base import FLD_PAPER, MOST, experiment, grid
-from .images import AGAINST_TEST, judge
-from .pictures import DIGITS, all_or_none, digit_parts, principal
+from ..ranking import numeral
+from .base import FLD_PAPER, MAX_COUNT, experiment, grid
+from .image_sets import DIGITS, all_or_none, principal, split_digits
+from .images import AGAINST_TEST, fld_and_fid_scorer
 
 SIZES = (50, 100, 200, 400, 800)
 GENERATED_ROWS = (100, 200, 400, 800)
@@ -65,14 +80,14 @@ def sample_size(
     The last sizes use most of the rows there are, so their draws share rows and vary too little.
     """
     repeats = check_count(repeats, "repeats", minimum=2)
-    real, pool, generated = _three(train, test, generated, seed)
+    real, pool, generated = _three_sets(train, test, generated, seed)
     sizes = [check_count(n, "test_size") for n in grid(test_size, "test_size", minimum=2, maximum=len(pool))]
     rows = []
     for n in sizes:
         draws = []
         for repeat in range(repeats):
             test_rows = pool[np.random.default_rng([seed, 1, repeat]).permutation(len(pool))[:n]]
-            draws.append({**judge(real, test_rows, seed)(generated), "kid": kid(test_rows, generated)})
+            draws.append({**fld_and_fid_scorer(real, test_rows, seed)(generated), "kid": kid(test_rows, generated)})
         scores = pd.DataFrame(draws)
         rows.append({"test_size": n, **scores.mean(), **scores.std().add_suffix("_sd")})
     table = pd.DataFrame(rows)
@@ -82,17 +97,17 @@ def sample_size(
     return table
 
 
-def _three(train: Any, test: Any, generated: Any, seed: int) -> list[np.ndarray]:
+def _three_sets(train: Any, test: Any, generated: Any, seed: int) -> list[np.ndarray]:
     """Train, test and generated rows."""
     if all_or_none(train=train, test=test, generated=generated):
-        return _given(train, test, generated)
-    (real, _), (generated, _), (pool, _) = digit_parts(seed, 0.36, 0.18)  # 647 train, 323 generated, 827 to test with
+        return _check_rows(train, test, generated)
+    (real, _), (generated, _), (pool, _) = split_digits(seed, 0.36, 0.18)  # 647 train, 323 generated, 827 to test with
     generated = 0.8 * generated + 0.1 * np.random.default_rng([seed, 2]).standard_normal(generated.shape)
     extract = principal(real)
     return [extract(images) for images in (real, pool, generated)]
 
 
-def _given(train: Any, test: Any, generated: Any) -> list[np.ndarray]:
+def _check_rows(train: Any, test: Any, generated: Any) -> list[np.ndarray]:
     rows = as_rows(train, "train", min_rows=2)
     others = [as_rows(x, name, dim=rows.shape[1]) for name, x in (("test", test), ("generated", generated))]
     return [to_numpy(x) for x in (rows, *others)]
@@ -133,12 +148,12 @@ def generated_size(
     """
     repeats = check_count(repeats, "repeats", minimum=2)
     if all_or_none(train=train, test=test, generated=generated):
-        real, test_rows, pool = _given(train, test, generated)
+        real, test_rows, pool = _check_rows(train, test, generated)
     else:
         rng = np.random.default_rng([seed, 3])
         real, test_rows, pool = (sd * rng.standard_normal((n, 16)) for n, sd in ((1600, 1), (1000, 1), (4000, 1.2)))
     sizes = [check_count(m, "size") for m in grid(size, "size", minimum=2, maximum=len(pool))]
-    scores = [judge(real, test_rows, seed + repeat) for repeat in range(repeats)]
+    scores = [fld_and_fid_scorer(real, test_rows, seed + repeat) for repeat in range(repeats)]
     rows = []
     for m in sizes:
         draws = (np.random.default_rng([seed, 1, repeat]).permutation(len(pool))[:m] for repeat in range(repeats))
@@ -208,7 +223,7 @@ def timing(
     """
     from threadpoolctl import threadpool_limits
 
-    sizes = [check_count(n, "train_rows") for n in grid(train_rows, "train_rows", minimum=10, maximum=MOST)]
+    sizes = [check_count(n, "train_rows") for n in grid(train_rows, "train_rows", minimum=10, maximum=MAX_COUNT)]
     listed = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Iterable) else list(metrics)
     names = [check_choice(name, TIMED, "metrics") for name in listed]
     if not names:
@@ -222,7 +237,7 @@ def timing(
     with threadpool_limits(1):  # many threads on shared cores wait for one another, and the times say little
         for n in sizes:
             times = {name: [_seconds(name, n, others, dim, rng) for _ in range(repeats)] for name in names}
-            rows.append({"train_rows": n, **{f"{name}_seconds": np.median(found) for name, found in times.items()}})
+            rows.append({"train_rows": n, **{f"{name}_seconds": np.median(seconds) for name, seconds in times.items()}})
     table = pd.DataFrame(rows)
     lines = [f"median of {repeats} runs on one thread, {dim} features, {others} test and {others} generated rows"]
     table.attrs["conventions"] = lines
@@ -234,3 +249,85 @@ def _seconds(name: str, n: int, others: int, dim: int, rng: np.random.Generator)
     start = time.perf_counter()
     TIMED[name](*rows)
     return time.perf_counter() - start
+
+
+@requires_columns("test_size fld fid kid fld_sd fid_sd kid_sd")
+def draw_sample_size(table: pd.DataFrame) -> Drawing:
+    """FLD, FID and KID against the number of test rows, with the standard deviation of one draw (F8)."""
+    figure, axes = panels(3, width=3.5, height=3.4)
+    for ax, metric in zip(axes, ("fld", "fid", "kid"), strict=True):
+        _plot_against_size(ax, table, "test_size", metric)
+        ax.set_xlabel("test rows")
+    legend(figure, *axes)
+    return caption(figure, table)
+
+
+@requires_columns("size fld fid fld_sd fid_sd")
+def draw_generated_size(table: pd.DataFrame) -> Drawing:
+    """FLD and FID against the number of generated rows, with the standard deviation of one draw (F13)."""
+    figure, axes = panels(2, width=4.6, height=3.4)
+    for ax, metric in zip(axes, ("fld", "fid"), strict=True):
+        _plot_against_size(ax, table, "size", metric)
+        ax.set_xlabel("generated rows")
+    legend(figure, *axes)
+    return caption(figure, table)
+
+
+def _plot_against_size(ax: Any, table: pd.DataFrame, column: str, metric: str) -> None:
+    """The means of a metric against a number of rows, down to 0, or a tenth more would look like ten times as much."""
+    plot_with_spread(ax, table, column, metric)
+    ax.axhline(table[metric].iloc[-1], color=GREY, linestyle=":", label="value at the last size")
+    ax.set_xscale("log")
+    ax.set_xticks(table[column], table[column])
+    ax.minorticks_off()
+    low, high = ax.get_ylim()
+    ax.set_ylim(min(low, 0), max(high, 0))
+
+
+@requires_columns("model dataset features fld fld_rank fid fid_rank")
+def draw_published_models(table: pd.DataFrame) -> Drawing:
+    """Places by FLD (left) and FID (right) of each data set's models in each feature space; crossings dashed (F9)."""
+    from scipy.stats import kendalltau
+
+    groups = list(table.groupby(["features", "dataset"], sort=False))
+    figure, axes = panels(len(groups), width=3.6, height=3.1, rows=-(-len(groups) // 3))
+    for ax, ((features, dataset), rows) in zip(axes, groups, strict=True):
+        for row in rows.to_dict("records"):
+            is_moved = row["fld_rank"] != row["fid_rank"]
+            style = {"color": GENERATOR if is_moved else GREY, "linestyle": "--" if is_moved else "-"}
+            ax.plot([0, 1], [row["fld_rank"], row["fid_rank"]], marker="D" if is_moved else "o", markersize=5, **style)
+            text = f"{plain(row['model'])}  {numeral(row['fld'], '.2f')}"
+            ax.annotate(
+                text, (0, row["fld_rank"]), (-8, 0), textcoords="offset points", ha="right", va="center", fontsize=8
+            )
+            ax.annotate(
+                f"{row['fid']:.4g}", (1, row["fid_rank"]), (8, 0), textcoords="offset points", va="center", fontsize=8
+            )
+        ax.set_xlim(-1.5, 1.5)
+        ax.set_xticks([0, 1], ["by FLD", "by FID"])
+        ax.set_yticks([])
+        ax.spines[["left", "bottom"]].set_visible(False)
+        ax.grid(False)
+        ax.invert_yaxis()
+        tau = kendalltau(rows["fld"], rows["fid"]).statistic
+        ax.set_title(f"{plain(dataset)}, {plain(features)}: τ = {numeral(tau, '.2f')}", fontsize=10)
+    return caption(figure, table)
+
+
+@requires_columns("train_rows *_seconds")
+def draw_timing(table: pd.DataFrame) -> Drawing:
+    """Seconds of each metric against the number of train rows, on logarithmic axes (F11)."""
+    figure, [ax] = panels(1, width=7, height=4.4)
+    columns = [name for name in map(str, table) if name.endswith("_seconds")]
+    for k, column in enumerate(columns):
+        name = column.removesuffix("_seconds")
+        style = {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)]}
+        ax.plot(table["train_rows"], table[column], label=label(name), **style)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xticks(table["train_rows"], table["train_rows"])
+    ax.minorticks_off()
+    ax.set_xlabel("train rows")
+    ax.set_ylabel("time (s)")
+    legend(figure, ax, columns=6)
+    return caption(figure, table)

@@ -15,12 +15,19 @@ from ..datasets.trained import TARGETS, collapse_target
 from ..errors import check_count, check_number
 from ..evaluation.evaluate import evaluate
 from ..federation import Federation
+from ..figures.drawing import GREY, Drawing, caption, curve, legend, panels, plain, requires_columns, with_unit
 from ..metrics.fid.metric import FID
 from ..metrics.kid.metric import KID
+from ..ranking import numeral
 from ..theory.collapse import collapse
-from .base import DISTRIBUTED, experiment, wide
-from .items import features_by
-from .orders import with_ranks
+from .base import DISTRIBUTED, experiment, wide_table
+from .federated_data import feature_function
+from .generator_order import (
+    SCORE_COLUMNS,
+    inverted_by_metric,
+    plot_scatter,
+    with_ranks,
+)
 
 LEARNED = "digits-cnn"
 
@@ -52,19 +59,19 @@ def checkpoints(neighbors: int = 30, alpha: float = 0.3, *, rows: int = 500, see
     near = check_count(neighbors, "neighbors", minimum=1, maximum=1000)
     count = check_count(rows, "rows", minimum=2, maximum=500)
     samples, (pixels, labels) = trained_samples("checkpoints"), digits()
-    features, convention = features_by(LEARNED)
-    drawn, real = samples.rows[:, :count], features(digit_images()[0] / 255)
-    made = [features(one.reshape(-1, 8, 8)) for one in drawn]
+    features, convention = feature_function(LEARNED)
+    generated_rows, real = samples.rows[:, :count], features(digit_images()[0] / 255)
+    generated_features = [features(one.reshape(-1, 8, 8)) for one in generated_rows]
     dealt = {
-        "one class each": (Federation.from_labels(real, labels), made),
-        "variance-limited": (Federation.variance_limited(real, labels, near, seed), made),
-        "Dirichlet": (Federation.dirichlet(real, labels, 10, share, seed), made),
-        "one class each, pixels": (Federation.from_labels(pixels, labels), drawn),
+        "one class each": (Federation.from_labels(real, labels), generated_features),
+        "variance-limited": (Federation.variance_limited(real, labels, near, seed), generated_features),
+        "Dirichlet": (Federation.dirichlet(real, labels, 10, share, seed), generated_features),
+        "one class each, pixels": (Federation.from_labels(pixels, labels), generated_rows),
     }
     about = pd.DataFrame({"step": samples.step, "model": samples.model, "run": samples.seed})
     tables = []
     for name, (federation, generated) in dealt.items():
-        part = _scored(federation, generated)
+        part = _score_samples(federation, generated)
         conventions = part.attrs["conventions"]
         part = pd.concat([about.assign(clients=name), part], axis=1)
         tables.append(with_ranks(part, {"fid": FID(), "kid": KID()}))
@@ -101,10 +108,10 @@ def mode_collapse(neighbors: int = 10, runs: int = 5, *, rows: int = 250, seed: 
     runs = check_count(runs, "runs", minimum=1, maximum=5)
     count = check_count(rows, "rows", minimum=2, maximum=250)
     samples, (pixels, labels) = trained_samples("collapse"), digits()
-    features, convention = features_by(LEARNED)
+    features, convention = feature_function(LEARNED)
     real = features(digit_images()[0] / 255)
     kept = np.flatnonzero(samples.seed < runs)
-    made = [features(samples.rows[k, :count].reshape(-1, 8, 8)) for k in kept]
+    generated_features = [features(samples.rows[k, :count].reshape(-1, 8, 8)) for k in kept]
     about = pd.DataFrame({"step": samples.step[kept], "target": samples.target[kept], "run": samples.seed[kept]})
     switch = int(about.loc[about["target"] == "", "step"].max())
     dealt = {
@@ -113,13 +120,13 @@ def mode_collapse(neighbors: int = 10, runs: int = 5, *, rows: int = 250, seed: 
     }
     tables = []
     for name, federation in dealt.items():
-        scores = _scored(federation, made)
+        scores = _score_samples(federation, generated_features)
         whole = pd.concat([about.assign(clients=name, since=about["step"] - switch), scores], axis=1)
         for target in TARGETS:
             for run in range(runs):
                 own = whole[(whole["run"] == run) & whole["target"].isin(["", target])].assign(target=target)
                 left = features(collapse_target(target, run, pixels, labels).reshape(-1, 8, 8))
-                tables.append(_beside_the_law(own, collapse(federation, left)))
+                tables.append(_with_prediction(own, collapse(federation, left)))
     table = pd.concat(tables, ignore_index=True)
     first = ["step", "since", "clients", "target", "run"]
     table = table[[*first, *(column for column in table if column not in first)]]
@@ -127,8 +134,8 @@ def mode_collapse(neighbors: int = 10, runs: int = 5, *, rows: int = 250, seed: 
     return table
 
 
-def _beside_the_law(own: pd.DataFrame, law: Any) -> pd.DataFrame:
-    """One run with what the law says of it."""
+def _with_prediction(own: pd.DataFrame, law: Any) -> pd.DataFrame:
+    """Return one run with the scores that `theory.collapse` predicts."""
     before = own["since"] <= 0
     earlier = own.loc[before, "kid_avg"]
     return own.assign(
@@ -138,10 +145,67 @@ def _beside_the_law(own: pd.DataFrame, law: Any) -> pd.DataFrame:
     )
 
 
-def _scored(federation: Federation, generated: Any) -> pd.DataFrame:
-    """fid and kid with _avg, _all, _gap of each sample."""
+def _score_samples(federation: Federation, generated: Any) -> pd.DataFrame:
+    """Return fid and kid with _avg, _all, _gap of each sample."""
     generators = {str(k): rows for k, rows in enumerate(generated)}
-    table = wide(evaluate(federation, generators, ("fid", "kid"), progress=False))
+    table = wide_table(evaluate(federation, generators, ("fid", "kid"), progress=False))
     scores = table.drop(columns="generator")
     scores.attrs["conventions"] = table.attrs["conventions"]
     return scores
+
+
+@requires_columns(f"step model clients {SCORE_COLUMNS}")
+def draw_checkpoints(table: pd.DataFrame) -> Drawing:
+    """Checkpoints of models in training: avg against all on each federation, inverted pairs joined (E11)."""
+    kinds = list(table.groupby("clients", sort=False))
+    figure, axes = panels(2 * len(kinds), width=3.3, height=3.2, rows=2)
+    for row, metric in enumerate(("fid", "kid")):
+        for column, (clients, part) in enumerate(kinds):
+            ax, pairs = axes[row * len(kinds) + column], inverted_by_metric(part, metric)
+            plot_scatter(ax, part.assign(generator=part["model"]), metric, pairs)
+            ax.set_title(
+                f"{plain(clients)}\n{len(pairs)} of {len(part) * (len(part) - 1) // 2} pairs inverted", fontsize=9
+            )
+    legend(figure, *axes)
+    return caption(figure, table)
+
+
+@requires_columns(f"step since clients target run {SCORE_COLUMNS} fid_avg_law law_ratio")
+def draw_mode_collapse(table: pd.DataFrame) -> Drawing:
+    """FID of models through a collapse, by avg and by all, for each kind of clients and each target (E8).
+
+    Lines are means over the runs, and every run is thin behind them; the line by the law is of a perfect generator.
+    """
+    rows, targets = list(table.groupby("clients", sort=False)), table["target"].nunique()
+    figure, axes = panels(len(rows) * targets, width=3.9, height=3.3, rows=len(rows))
+    for row, (clients, part) in enumerate(rows):
+        for column, (target, own) in enumerate(part.groupby("target", sort=False)):
+            ax = axes[row * targets + column]
+            mean = own.groupby("since", as_index=False).mean(numeric_only=True)
+            for _, run in own.groupby("run"):
+                for aggregate in ("avg", "all"):
+                    ax.plot(run["since"], run[f"fid_{aggregate}"], color=GREY, linewidth=0.5, alpha=0.6)
+            for aggregate in ("avg", "all"):
+                curve(ax, mean["since"], mean[f"fid_{aggregate}"], aggregate, f"FID-{aggregate}", best=None)
+            ax.step(
+                mean["since"], mean["fid_avg_law"], where="post", color=GREY, linestyle="-.", label="FID-avg by the law"
+            )
+            ax.axvline(0, color=GREY, linewidth=0.8, linestyle=":")
+            ax.set_xscale("symlog", linthresh=10)
+            ax.set_title(f"{plain(clients)}, {plain(target)}\n{_change_text(own)}", fontsize=9)
+            ax.set_xlabel("steps since the data were switched")
+            ax.set_ylabel(with_unit("fid"))
+    legend(figure, *axes)
+    return caption(figure, table)
+
+
+def _change_text(own: pd.DataFrame) -> str:
+    """Return the factors of the scores, from the mean before to that of the last three steps."""
+    steps = sorted(own["since"].unique())
+    before, after = own[own["since"] <= 0], own[own["since"].isin(steps[-3:])]
+    times = {
+        c: numeral(after[c].mean() / before[c].mean(), ".2f") for c in ("fid_avg", "fid_all", "kid_avg", "kid_all")
+    }
+    law = numeral(own["law_ratio"].mean(), ".2f")
+    first = f"FID-avg × {times['fid_avg']} (law {law}), FID-all × {times['fid_all']}"
+    return f"{first}\nKID-avg × {times['kid_avg']}, KID-all × {times['kid_all']}"

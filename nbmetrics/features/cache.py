@@ -1,4 +1,4 @@
-"""Rows of features that were computed before, in files that no crash and no other process can make lie.
+"""The cache of rows of features, in files that no crash and no other process can make lie.
 
     folder / <extractor>-<key of its fingerprint> / <key of a chunk>.npy
 
@@ -29,19 +29,26 @@ import numpy as np
 
 from ..errors import InvalidInput, check_number, shown
 from ..files import open_plain
-from .cache_dir import home
 
 # Of the reading of images and of the files here: another number where either makes other rows of the same input.
 RULES = 1
-DIGEST = 32
-LIMIT, LEAST, MOST = 5 * 10**9, 10**6, 10**15
+DIGEST_BYTES = 32
+DEFAULT_LIMIT_BYTES, MIN_LIMIT_BYTES, MAX_LIMIT_BYTES = 5 * 10**9, 10**6, 10**15
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 # Seconds after which a draft that nobody goes on writing is one of a process that died.
-STALE = 600
+STALE_DRAFT_SECONDS = 600
 _SHELF = re.compile(r"[\w.-]{1,40}-[0-9a-f]{64}", re.ASCII)
 _CHUNK = re.compile(r"[0-9a-f]{64}\.npy", re.ASCII)
 _DRAFT = re.compile(r"[0-9a-f]{64}\.[0-9a-f]{16}\.part", re.ASCII)
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) *([KMGT]?B?)", re.ASCII | re.IGNORECASE)
+
+
+def cache_home() -> Path:
+    """Return $NBMETRICS_HOME, else $XDG_CACHE_HOME/nbmetrics, else ~/.cache/nbmetrics; it need not exist."""
+    return Path(
+        os.environ.get("NBMETRICS_HOME")
+        or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nbmetrics"
+    )
 
 
 class CacheWarning(UserWarning):
@@ -70,7 +77,7 @@ class Info:
     newest: datetime | None
 
     def __str__(self) -> str:
-        held = f"{sized(self.bytes)} of at most {sized(self.limit)} in {self.folder}"
+        held = f"{bytes_text(self.bytes)} of at most {bytes_text(self.limit)} in {self.folder}"
         if self.oldest is None or self.newest is None:
             return f"Cache of features: empty, {held}"
         files = f"{self.files:,} file{'s' * (self.files != 1)}"
@@ -97,16 +104,16 @@ class Cache:
     2000000000
     """
 
-    def __init__(self, folder: Any = None, limit: Any = LIMIT) -> None:
+    def __init__(self, folder: Any = None, limit: Any = DEFAULT_LIMIT_BYTES) -> None:
         self.folder, self.limit = folder, limit
 
     @property
     def folder(self) -> Path:
-        return self._folder or home() / "features"
+        return self._folder or cache_home() / "features"
 
     @folder.setter
     def folder(self, folder: Any) -> None:
-        self._folder = None if folder is None else _checked_folder(folder)
+        self._folder = None if folder is None else _check_folder(folder)
 
     @property
     def limit(self) -> int:
@@ -114,7 +121,7 @@ class Cache:
 
     @limit.setter
     def limit(self, limit: Any) -> None:
-        self._limit = _checked_limit(limit)
+        self._limit = _check_limit(limit)
 
     def info(self) -> Info:
         """How much is kept, where, and since when."""
@@ -164,7 +171,7 @@ class Cache:
         return [Path(entry.path) for entry in _entries(self.folder, _SHELF) if entry.is_dir(follow_symlinks=False)]
 
     def __repr__(self) -> str:
-        return f"Cache(folder={str(self.folder)!r}, limit={sized(self.limit)!r})"
+        return f"Cache(folder={str(self.folder)!r}, limit={bytes_text(self.limit)!r})"
 
 
 class Shelf:
@@ -178,7 +185,7 @@ class Shelf:
         self.folder = cache.folder / f"{title}-{self.key}"
 
     def find(self, digests: Sequence[bytes]) -> tuple[np.ndarray | None, np.ndarray]:
-        """Rows of the images of these digests, and which of them are known; no rows where none is."""
+        """Return rows of the images of these digests, and which of them are cached; no rows where none is."""
         places: dict[bytes, list[int]] = {}
         for place, digest in enumerate(digests):
             places.setdefault(digest, []).append(place)
@@ -198,13 +205,13 @@ class Shelf:
         return rows, is_known
 
     def get(self, digests: Sequence[bytes]) -> np.ndarray | None:
-        """The rows of exactly these images, where a run beside this one has kept them meanwhile."""
+        """Return the rows of exactly these images, where a run beside this one has kept them meanwhile."""
         chunk = self._read(self._path(digests))
         return None if chunk is None else chunk[1]
 
     def keep(self, digests: Sequence[bytes], rows: np.ndarray) -> None:
         """Write these rows; where that fails they are only not kept, said once a run."""
-        content = _packed(digests, rows)
+        content = _pack(digests, rows)
         try:
             if self.is_open and self._has_room(len(content)):
                 self._write(self._path(digests), content)
@@ -212,12 +219,12 @@ class Shelf:
             self._close(f"cannot be written ({error.strerror or error})")
 
     def _has_room(self, size: int) -> bool:
-        """Counted along, so that the disk is only looked through where the limit may be reached."""
+        """Return whether a chunk fits; counted along, so that the disk is only looked through near the limit."""
         if self.held is None:
-            self._sweep()
+            self._remove_stale_drafts()
         if self.held is None or self.held + size > self.cache.limit:
             if not self.cache.has_room(size, self.since):
-                self._close(f"is full: nm.cache.limit is {sized(self.cache.limit)}, all of it used by this run")
+                self._close(f"is full: nm.cache.limit is {bytes_text(self.cache.limit)}, all of it used by this run")
                 return False
             self.held = sum(file.size for file in self.cache.files())
         self.held += size
@@ -242,23 +249,23 @@ class Shelf:
             draft.unlink(missing_ok=True)
         _touch(path)
 
-    def _sweep(self) -> None:
-        """Drafts of processes that died."""
+    def _remove_stale_drafts(self) -> None:
+        """Remove drafts of processes that died."""
         for file in _files(self.folder, _DRAFT):
-            if time.time_ns() - file.used > STALE * 10**9:
+            if time.time_ns() - file.used > STALE_DRAFT_SECONDS * 10**9:
                 _remove(file.path)
 
     def _path(self, digests: Sequence[bytes]) -> Path:
         return self.folder / f"{hashlib.sha256(self.key.encode() + b''.join(digests)).hexdigest()}.npy"
 
     def _read(self, path: Path) -> tuple[list[bytes], np.ndarray] | None:
-        """Digests and rows of a chunk; None, and the file removed, where it is not what was written."""
+        """Return digests and rows of a chunk; None, and the file removed, where it is not what was written."""
         try:
             with open(open_plain(path, os.O_RDONLY), "rb") as file:
                 content = file.read()
         except OSError:
             return None
-        chunk = _unpacked(content)
+        chunk = _unpack(content)
         if chunk is None or self._path(chunk[0]) != path:
             _remove(path)
             return None
@@ -266,30 +273,30 @@ class Shelf:
         return chunk
 
 
-def sized(count: int) -> str:
-    """Bytes as people write them."""
+def bytes_text(count: int) -> str:
+    """Return bytes as people write them."""
     unit = next((unit for unit in ("TB", "GB", "MB", "kB") if count >= UNITS[unit.upper()]), "B")
     return f"{count / UNITS[unit.upper()]:.3g} {unit}" if unit != "B" else f"{count} B"
 
 
-def _packed(digests: Sequence[bytes], rows: np.ndarray) -> bytes:
+def _pack(digests: Sequence[bytes], rows: np.ndarray) -> bytes:
     buffer = io.BytesIO()
-    for part in (np.frombuffer(b"".join(digests), np.uint8).reshape(-1, DIGEST), rows.astype("<f4", copy=False)):
+    for part in (np.frombuffer(b"".join(digests), np.uint8).reshape(-1, DIGEST_BYTES), rows.astype("<f4", copy=False)):
         np.save(buffer, np.ascontiguousarray(part), allow_pickle=False)
     return buffer.getvalue() + hashlib.sha256(buffer.getbuffer()).digest()
 
 
-def _unpacked(content: bytes) -> tuple[list[bytes], np.ndarray] | None:
-    """What `_packed` packed, None if it did not."""
-    body = memoryview(content)[:-DIGEST]
-    if hashlib.sha256(body).digest() != content[-DIGEST:]:
+def _unpack(content: bytes) -> tuple[list[bytes], np.ndarray] | None:
+    """Return the digests and rows of `_pack`; None for other bytes."""
+    body = memoryview(content)[:-DIGEST_BYTES]
+    if hashlib.sha256(body).digest() != content[-DIGEST_BYTES:]:
         return None
     try:
         file = io.BytesIO(body)
         digests, rows = (np.load(file, allow_pickle=False) for _ in range(2))
     except Exception:  # a stranger's file: see _digests
         return None
-    is_right = digests.dtype == np.uint8 and digests.shape[1:] == (DIGEST,) and rows.dtype == np.dtype("<f4")
+    is_right = digests.dtype == np.uint8 and digests.shape[1:] == (DIGEST_BYTES,) and rows.dtype == np.dtype("<f4")
     if not is_right or rows.ndim != 2 or len(rows) != len(digests) or not len(rows) or not np.isfinite(rows).all():
         return None
     return [digest.tobytes() for digest in digests], rows.astype(np.float32, copy=False)
@@ -297,7 +304,7 @@ def _unpacked(content: bytes) -> tuple[list[bytes], np.ndarray] | None:
 
 @lru_cache(maxsize=4096)
 def _digests(path: Path, size: int) -> tuple[bytes, ...]:
-    """Those that a chunk says to hold, without its rows and so unchecked; none where it is no chunk.
+    """Return the digests that a chunk says to hold, without its rows and so unchecked; none where it is no chunk.
 
     Kept, as a chunk is named after them.
     """
@@ -305,12 +312,12 @@ def _digests(path: Path, size: int) -> tuple[bytes, ...]:
         with open(open_plain(path, os.O_RDONLY), "rb") as file:
             np.lib.format.read_magic(file)
             shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-            if dtype != np.uint8 or shape[1:] != (DIGEST,) or not 0 < shape[0] * DIGEST <= size:
+            if dtype != np.uint8 or shape[1:] != (DIGEST_BYTES,) or not 0 < shape[0] * DIGEST_BYTES <= size:
                 return ()
-            content = file.read(shape[0] * DIGEST)
+            content = file.read(shape[0] * DIGEST_BYTES)
     except Exception:  # NumPy reads the header as Python, and garbage makes that fail in many ways
         return ()
-    return tuple(content[start : start + DIGEST] for start in range(0, len(content), DIGEST))
+    return tuple(content[start : start + DIGEST_BYTES] for start in range(0, len(content), DIGEST_BYTES))
 
 
 def _entries(folder: Path, pattern: re.Pattern[str]) -> list[os.DirEntry[str]]:
@@ -346,7 +353,7 @@ def _remove(path: Path) -> None:
         return
 
 
-def _checked_folder(folder: Any) -> Path:
+def _check_folder(folder: Any) -> Path:
     try:
         path = Path(os.path.abspath(os.fsdecode(os.path.expanduser(folder))))
         if "\0" in str(path):
@@ -359,13 +366,13 @@ def _checked_folder(folder: Any) -> Path:
     return path
 
 
-def _checked_limit(limit: Any) -> int:
+def _check_limit(limit: Any) -> int:
     if isinstance(limit, str):
-        found = _SIZE.fullmatch(limit.strip())
-        if not found or found[2].upper() not in UNITS:
+        match = _SIZE.fullmatch(limit.strip())
+        if not match or match[2].upper() not in UNITS:
             raise InvalidInput("limit", f"got {shown(limit)}", "Give bytes, or a text such as '2 GB'")
-        limit = float(found[1]) * UNITS[found[2].upper()]
-    return int(check_number(limit, "limit", minimum=LEAST, maximum=MOST))
+        limit = float(match[1]) * UNITS[match[2].upper()]
+    return int(check_number(limit, "limit", minimum=MIN_LIMIT_BYTES, maximum=MAX_LIMIT_BYTES))
 
 
 cache = Cache()

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import evaluated
+from ..arrays import evaluation_mode
 from ..errors import InvalidInput, check_count, shown
-from .resize import CLEAN, clean
-from .shapes import by_shape
+from .batches import CLEAN_CONVENTION, clean_resize, rows_by_shape
 from .weights import digest
 
-MOST_PIXELS = 10_000  # of a side
+MAX_SHRUNK_SIDE = 10_000  # of a side
 
 
 class ModuleExtractor:
@@ -40,31 +39,31 @@ class ModuleExtractor:
         self._module, self.name = module, type(module).__name__
         self._size = _image_size(module) if is_clean else None
         self._channels = _channels(module)
-        _check_place(module, device)
+        _check_device(module, device)
 
     @property
     def fingerprint(self) -> str | None:
         """As the module is now; it may have been trained since."""
         module = self._module
         if hasattr(module, "fingerprint"):
-            own = _own_fingerprint(module, self.name)
+            own = _object_fingerprint(module, self.name)
             return own and f"{own}/{self._resize}"
         if any(part._forward_hooks or part._forward_pre_hooks for part in module.modules()):
             return None
         try:
             weights = digest(_tensors(module))
-            parts = [_described(name, part) for name, part in module.named_modules()]
+            parts = [_describe_part(name, part) for name, part in module.named_modules()]
         except _HIDDEN:
             return None
         text = hashlib.sha256("\n".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
-        place = _first(module).device.type
+        place = _first_tensor(module).device.type
         return f"{self.name}/{weights}/{text}/{self._resize}/float32/{place}"
 
     @property
     def convention(self) -> str:
         """What the rows are, for the line under a table."""
         size = f"{self._size} × {self._size}"
-        resized = f"images resized to {size} {CLEAN}" if self._size else "images in their own size"
+        resized = f"images resized to {size} {CLEAN_CONVENTION}" if self._size else "images in their own size"
         try:
             weights = f", weights {digest(_tensors(self._module))[:8]}"
         except _HIDDEN:
@@ -78,7 +77,7 @@ class ModuleExtractor:
 
     def __call__(self, batch: Sequence[np.ndarray]) -> np.ndarray:
         """(b, d) float32 rows of b uint8 images, (H, W, 3) or (H, W)."""
-        return by_shape(batch, self._rows)
+        return rows_by_shape(batch, self._rows)
 
     def _rows(self, images: np.ndarray) -> Any:
         torch = sys.modules["torch"]
@@ -87,14 +86,14 @@ class ModuleExtractor:
             raise InvalidInput("source", seen, "Make them grey first")
         levels = images
         if self._size:
-            levels = np.stack([clean(image, self._size) for image in images])
-        given = torch.from_numpy(np.ascontiguousarray(levels, dtype=np.float32) / np.float32(255))
-        given = given[:, None] if given.ndim == 3 else given.permute(0, 3, 1, 2).contiguous()
-        if given.shape[1] == 1 and self._channels == 3:
-            given = given.repeat(1, 3, 1, 1)
-        with evaluated(self._module, 0) as first:
-            made = self._module(given.to(device=first.device, dtype=first.dtype))
-        return _flat(made, len(images))
+            levels = np.stack([clean_resize(image, self._size) for image in images])
+        pixels = torch.from_numpy(np.ascontiguousarray(levels, dtype=np.float32) / np.float32(255))
+        pixels = pixels[:, None] if pixels.ndim == 3 else pixels.permute(0, 3, 1, 2).contiguous()
+        if pixels.shape[1] == 1 and self._channels == 3:
+            pixels = pixels.repeat(1, 3, 1, 1)
+        with evaluation_mode(self._module, 0) as first:
+            outputs = self._module(pixels.to(device=first.device, dtype=first.dtype))
+        return _flatten_rows(outputs, len(images))
 
 
 class FunctionExtractor:
@@ -110,7 +109,7 @@ class FunctionExtractor:
 
     @property
     def fingerprint(self) -> str | None:
-        return _own_fingerprint(self._function, self.name)
+        return _object_fingerprint(self._function, self.name)
 
     @property
     def convention(self) -> str:
@@ -119,10 +118,10 @@ class FunctionExtractor:
 
     def __call__(self, batch: Sequence[np.ndarray]) -> np.ndarray:
         """(b, d) float32 rows of b uint8 images, (H, W, 3) or (H, W)."""
-        return by_shape(batch, self._function)
+        return rows_by_shape(batch, self._function)
 
 
-def _own_fingerprint(value: Any, name: str) -> str | None:
+def _object_fingerprint(value: Any, name: str) -> str | None:
     own = getattr(value, "fingerprint", None)
     if own is not None and not isinstance(own, str):
         raise InvalidInput("extractor", f"its fingerprint is {shown(own)}", "Make it a text, or None: nothing is kept")
@@ -134,11 +133,11 @@ def _image_size(module: Any) -> int:
     if size is None:
         seen = f"'clean' needs a size, and {type(module).__name__} has no image_size"
         raise InvalidInput("resize", seen, "Set module.image_size = 224, or what it takes")
-    return check_count(size, "module.image_size", maximum=MOST_PIXELS)
+    return check_count(size, "module.image_size", maximum=MAX_SHRUNK_SIDE)
 
 
 def _channels(module: Any) -> int | None:
-    """How many channels its first convolution takes, where that decides."""
+    """Return how many channels its first convolution takes, where that decides."""
     torch = sys.modules["torch"]
     first = next((part for part in module.modules() if isinstance(part, torch.nn.Conv2d)), None)
     return first.in_channels if first is not None and first.in_channels in (1, 3) else None
@@ -148,19 +147,19 @@ def _tensors(module: Any) -> dict[str, Any]:
     return {**module.state_dict(), **dict(module.named_buffers())}
 
 
-def _first(module: Any) -> Any:
+def _first_tensor(module: Any) -> Any:
     torch = sys.modules["torch"]
     return next((p for p in module.parameters() if p.is_floating_point()), torch.zeros(0))
 
 
-def _check_place(module: Any, device: Any) -> None:
+def _check_device(module: Any, device: Any) -> None:
     if isinstance(device, str) and device == "auto":
         return
-    from .devices import device_of
+    from .torch_environment import device_of
 
-    wanted, found = device_of(device), _first(module).device
-    if (wanted.type, wanted.index or 0) != (found.type, found.index or 0):
-        seen = f"got {shown(str(wanted))}, and the module is on {found}"
+    wanted, module_device = device_of(device), _first_tensor(module).device
+    if (wanted.type, wanted.index or 0) != (module_device.type, module_device.index or 0):
+        seen = f"got {shown(str(wanted))}, and the module is on {module_device}"
         raise InvalidInput("device", seen, "Move it first: module.to(device)")
 
 
@@ -172,8 +171,8 @@ class _NoContentError(Exception):
 _HIDDEN = (_NoContentError, RuntimeError, ValueError, TypeError, AttributeError)
 
 
-def _described(name: str, part: Any) -> str:
-    """A part of a module as text: what may change its rows, its parameters and buffers apart."""
+def _describe_part(name: str, part: Any) -> str:
+    """Return a part of a module as text: what may change its rows, its parameters and buffers apart."""
     torch = sys.modules["torch"]
     every = vars(torch.nn.Module())
     held = {key: value for key, value in sorted(vars(part).items()) if key not in every}
@@ -181,16 +180,16 @@ def _described(name: str, part: Any) -> str:
 
 
 def _members(kind: type) -> str:
-    """Attributes and methods of a class and those above it, up to torch's own."""
-    found = {}
+    """Return attributes and methods of a class and those above it, up to torch's own."""
+    members = {}
     for above in reversed(kind.__mro__):
         if above.__module__.split(".")[0] not in ("builtins", "torch"):
-            found.update({key: value for key, value in vars(above).items() if not key.startswith("__")})
-    return f"{[(key, _leniently(value, ())) for key, value in sorted(found.items())]}"
+            members.update({key: value for key, value in vars(above).items() if not key.startswith("__")})
+    return f"{[(key, _content_or_type(value, ())) for key, value in sorted(members.items())]}"
 
 
-def _leniently(value: Any, above: tuple[Any, ...]) -> str:
-    """The content of what a class or a file holds, or the type of what has none."""
+def _content_or_type(value: Any, above: tuple[Any, ...]) -> str:
+    """Return the content of what a class or a file holds, or the type of what has none."""
     if isinstance(value, (staticmethod, classmethod)):
         value = value.__func__
     elif isinstance(value, property):
@@ -225,12 +224,12 @@ def _content(value: Any, above: tuple[Any, ...] = ()) -> str:
 
 
 def _function(value: FunctionType, above: tuple[Any, ...]) -> str:
-    """Its code, and what that takes from around it; of what it imports, nothing."""
+    """Return the code of a function, and what that takes from around it; of what it imports, nothing."""
     captured = [cell.cell_contents for cell in value.__closure__ or ()]
-    known = value.__globals__ if str(value.__module__).split(".")[0] != "torch" else {}
-    named = {name: known[name] for name in sorted(_global_names(value.__code__)) if name in known}
+    global_values = value.__globals__ if str(value.__module__).split(".")[0] != "torch" else {}
+    named = {name: global_values[name] for name in sorted(_global_names(value.__code__)) if name in global_values}
     own = [
-        (name, _leniently(held, above))
+        (name, _content_or_type(held, above))
         for name, held in named.items()
         if not isinstance(held, (FunctionType, type)) or held.__module__ == value.__module__
     ]
@@ -243,19 +242,19 @@ def _global_names(code: CodeType) -> set[str]:
 
 
 def _code(code: CodeType) -> str:
-    """What a function does, whatever file and line it stands in."""
+    """Return what a function does, whatever file and line it stands in."""
     inner = [_code(value) if isinstance(value, CodeType) else _constant(value) for value in code.co_consts]
     return f"{code.co_code.hex()} {code.co_names} {inner}"
 
 
 def _constant(value: Any) -> str:
-    """A constant of code; a set has another order in another session."""
+    """Return a constant of code as text; a set has another order in another session."""
     return str(sorted(map(repr, value))) if isinstance(value, frozenset) else repr(value)
 
 
-def _flat(made: Any, count: int) -> Any:
+def _flatten_rows(output: Any, count: int) -> Any:
     torch = sys.modules["torch"]
-    first = made[0] if isinstance(made, (tuple, list)) and made else made
+    first = output[0] if isinstance(output, (tuple, list)) and output else output
     if not torch.is_tensor(first) or first.ndim == 0 or len(first) != count:
         seen = f"gave {shown(first)}" if not torch.is_tensor(first) else f"gave a tensor of shape {tuple(first.shape)}"
         raise InvalidInput("extractor", f"{seen} for {count} images", "Let forward return one row for each image")

@@ -35,13 +35,13 @@ import numpy as np
 from ..errors import printable
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".jfif", ".gif", ".bmp", ".webp", ".tif", ".tiff")
-MOST_PIXELS = 50_000_000
-MOST_BYTES = 256 * 2**20
+MAX_PIXELS = 50_000_000
+MAX_FILE_BYTES = 256 * 2**20
 
 # A part of what names a file's image in a cache: another number where a rule becomes another.
 RULES = b"1"
 
-_LONGEST_REASON = 200
+_MAX_REASON_LETTERS = 200
 PILLOW = r"PIL\."
 
 
@@ -49,36 +49,36 @@ class Unread(Exception):
     """Why a file, or an item of a data set, is no image here."""
 
 
-def decoded(data: bytes) -> tuple[np.ndarray, str]:
-    """The image in these bytes, and what a rule changed; raises `Unread`."""
+def decode_image(data: bytes) -> tuple[np.ndarray, str]:
+    """Return the image in these bytes, and what a rule changed; raises `Unread`."""
     if not data:
         raise Unread("an empty file")
     from PIL import Image
 
-    with _reasons(), _whole_files_only(), Image.open(io.BytesIO(data), formats=_formats()) as image:
-        return _decoded(image)
+    with _pillow_errors(), _whole_files_only(), Image.open(io.BytesIO(data), formats=_formats()) as image:
+        return _decode(image)
 
 
-def of_pillow(image: Any) -> tuple[np.ndarray, str]:
-    """The same of one of Pillow's images, which may still be in its file."""
-    with _reasons(), _whole_files_only():
-        return _decoded(image)
+def decode_pillow(image: Any) -> tuple[np.ndarray, str]:
+    """Return the same of one of Pillow's images, which may still be in its file."""
+    with _pillow_errors(), _whole_files_only():
+        return _decode(image)
 
 
-def _decoded(image: Any) -> tuple[np.ndarray, str]:
-    if not 0 < image.width * image.height <= MOST_PIXELS:
-        raise Unread(f"{image.width:,} × {image.height:,} pixels; from 1 to {MOST_PIXELS:,} are read")
+def _decode(image: Any) -> tuple[np.ndarray, str]:
+    if not 0 < image.width * image.height <= MAX_PIXELS:
+        raise Unread(f"{image.width:,} × {image.height:,} pixels; from 1 to {MAX_PIXELS:,} are read")
     several = getattr(image, "is_animated", False)
     if several and image.format != "MPO":
         raise Unread("more than one frame or page")
     image.load()
-    turned, remark = _turned(image)
+    turned, remark = _turn_upright(image)
     pixels, changed = _uint8(turned, image.format)
     return pixels, "; ".join(filter(None, ["the first of several pictures" * several, remark, changed]))
 
 
 def on_white(pixels: np.ndarray) -> np.ndarray:
-    """(…, channels) of uint8 pixels with a last channel of opacity, on white, rounded to the nearest."""
+    """Return (…, channels) of uint8 pixels with a last channel of opacity, on white, rounded to the nearest."""
     opacity = pixels[..., -1:].astype(np.uint16)
     colour = pixels[..., :-1].astype(np.uint16)
     # colour·opacity + 255·(255 − opacity) is at most 65,025, and the 127 that rounds it still fits
@@ -86,19 +86,19 @@ def on_white(pixels: np.ndarray) -> np.ndarray:
 
 
 def reason_of(error: BaseException) -> str:
-    """One line on what an error says."""
+    """Return one line on what an error says."""
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return one_line(said or type(error).__name__, _LONGEST_REASON)
+    return one_line(said or type(error).__name__, _MAX_REASON_LETTERS)
 
 
 def one_line(text: str, limit: int) -> str:
-    """A text without ends of lines, or anything else that cannot be shown."""
+    """Return a text without ends of lines, or anything else that cannot be shown."""
     for letter, written in (("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
         text = text.replace(letter, written)
     return printable(text, limit)
 
 
-def _turned(image: Any) -> tuple[Any, str]:
+def _turn_upright(image: Any) -> tuple[Any, str]:
     from PIL import ImageOps
 
     try:
@@ -119,7 +119,7 @@ def _uint8(image: Any, format: str | None) -> tuple[np.ndarray, str]:
     if mode[0] in "IF":
         raise Unread(f"{'floating-point' if mode[0] == 'F' else '32-bit'} pixels, whose black and white are not known")
     is_grey = mode in ("1", "L", "LA", "La")
-    if _may_be_transparent(image):
+    if _has_transparency(image):
         pixels = np.asarray(image.convert("RGBA"))  # Pillow goes there from every mode, and not to LA
         remark = "transparency on white" if (pixels[..., 3] < 255).any() else ""
         return (np.ascontiguousarray(on_white(pixels[..., 2:])[..., 0]) if is_grey else on_white(pixels)), remark
@@ -127,15 +127,15 @@ def _uint8(image: Any, format: str | None) -> tuple[np.ndarray, str]:
     return np.array(image.convert("L" if is_grey else "RGB")), remark
 
 
-def _may_be_transparent(image: Any) -> bool:
-    """Whether there is a channel of opacity, a palette with one, or a transparent colour."""
+def _has_transparency(image: Any) -> bool:
+    """Return whether there is a channel of opacity, a palette with one, or a transparent colour."""
     has_channel = image.mode in ("LA", "La", "PA", "RGBA", "RGBa")
     return has_channel or "transparency" in image.info or (image.mode == "P" and image.palette.mode.endswith("A"))
 
 
 @lru_cache(maxsize=1)
 def _formats() -> tuple[str, ...]:
-    """Those of ours that this Pillow was built with."""
+    """Return the image formats of ours that this Pillow was built with."""
     from PIL import Image
 
     Image.init()
@@ -143,8 +143,8 @@ def _formats() -> tuple[str, ...]:
 
 
 @contextmanager
-def _reasons() -> Iterator[None]:
-    """Whatever Pillow raises, as `Unread`: its parsers, given broken data, may raise anything."""
+def _pillow_errors() -> Iterator[None]:
+    """Turn whatever Pillow raises into `Unread`: its parsers, given broken data, may raise anything."""
     from PIL import UnidentifiedImageError
 
     try:

@@ -19,7 +19,7 @@ from ..errors import InvalidInput, shown
 from ..lazy_imports import unmoved_random_state
 
 WEIGHTS = Path(__file__).with_name("digits-cnn.npz")
-SIDE, SMALLEST, LARGEST, DIM = 8, 8, 28, 64
+SIDE, MIN_SIDE, MAX_SIDE, DIM = 8, 8, 28, 64
 # Rows are places in a 3 × 3 neighbourhood (or in the 2 × 2 that is left) times channels in, columns channels out.
 SHAPES = {"conv1": (9, 16), "conv2": (144, 32), "conv3": (288, 48), "linear": (192, DIM)}
 CHUNK = 64  # images whose numbers stay in a core's cache
@@ -64,10 +64,10 @@ class DigitsCNN:
         weights = sorted(self.arrays.keys() - {"accuracy"})
         named = b"".join(name.encode() + self.arrays[name].tobytes() for name in weights)
         self._hash = hashlib.sha256(named).hexdigest()
-        self._settle(None)
+        self._set_side(None)
 
-    def _settle(self, side: int | None) -> None:
-        """Rows of one fingerprint may be mixed: those of the same weights on images of the same size."""
+    def _set_side(self, side: int | None) -> None:
+        """Fix the side of the images: rows of one fingerprint are of the same weights on images of the same size."""
         self._side = side
         self.fingerprint = f"digits-cnn/1/{self._hash}/{f'{side}x{side}' if side else 'unsettled'}/float32"
         size = f"grey images of {side} × {side}" if side else "grey images of one size"
@@ -84,11 +84,11 @@ class DigitsCNN:
             seen = f"has an image of shape {image.shape} and type {image.dtype}"
             raise InvalidInput("source", seen, "Give images as uint8 arrays (H, W) or (H, W, 3)")
         height, width = image.shape[:2]
-        if height != width or not SMALLEST <= height <= LARGEST:
-            fix = f"The digits-cnn takes squares from {SMALLEST} × {SMALLEST} to {LARGEST} × {LARGEST}"
+        if height != width or not MIN_SIDE <= height <= MAX_SIDE:
+            fix = f"The digits-cnn takes squares from {MIN_SIDE} × {MIN_SIDE} to {MAX_SIDE} × {MAX_SIDE}"
             raise InvalidInput("source", f"has an image of {height} × {width} pixels", fix)
         if self._side is None:
-            self._settle(height)
+            self._set_side(height)
         elif self._side != height:
             sizes = f"{self._side} × {self._side} and of {height} × {height}"
             raise InvalidInput("source", f"has images of {sizes} pixels in one extraction", FIX)
@@ -105,14 +105,14 @@ class DigitsCNN:
     def _features(self, grey: np.ndarray) -> np.ndarray:
         average = _area(grey.shape[1])
         x = (average @ (grey / np.float32(255)) @ average.T)[..., None]
-        x = self._convolved(x, "conv1")
-        x = _pooled(self._convolved(x, "conv2"))
-        x = _pooled(self._convolved(x, "conv3"))
+        x = self._convolve(x, "conv1")
+        x = _max_pool(self._convolve(x, "conv2"))
+        x = _max_pool(self._convolve(x, "conv3"))
         weight, bias = self._layers["linear"]
         return (x.reshape(len(x), 1, -1) @ weight)[:, 0] + bias
 
-    def _convolved(self, x: np.ndarray, name: str) -> np.ndarray:
-        """A 3 × 3 convolution that keeps the size, and ReLU, of (n, h, w, channels).
+    def _convolve(self, x: np.ndarray, name: str) -> np.ndarray:
+        """Return a 3 × 3 convolution that keeps the size, and ReLU, of (n, h, w, channels).
 
         A matrix product for each image, not one for all: that would round equal images apart by their places in it.
         """
@@ -124,8 +124,8 @@ class DigitsCNN:
         return np.maximum(flat @ weight + bias, 0).reshape(n, h, w, -1)
 
 
-def _pooled(x: np.ndarray) -> np.ndarray:
-    """The largest of each 2 × 2."""
+def _max_pool(x: np.ndarray) -> np.ndarray:
+    """Return the largest of each 2 × 2."""
     n, h, w, c = x.shape
     return x.reshape(n, h // 2, 2, w // 2, 2, c).max(axis=(2, 4))
 
@@ -136,7 +136,7 @@ def _grey(image: np.ndarray) -> np.ndarray:
 
 @cache
 def _area(side: int) -> np.ndarray:
-    """(8, side): row i averages what lies between i·side/8 and (i + 1)·side/8."""
+    """Return (8, side): row i averages what lies between i·side/8 and (i + 1)·side/8."""
     edges, pixels = np.linspace(0, side, SIDE + 1)[:, None], np.arange(side)
     overlap = np.minimum(edges[1:], pixels + 1) - np.maximum(edges[:-1], pixels)
     return (np.maximum(overlap, 0) * (SIDE / side)).astype(np.float32)
@@ -147,10 +147,10 @@ def _layer(arrays: dict[str, np.ndarray], name: str) -> tuple[np.ndarray, np.nda
 
 
 def _read(weights: Any) -> dict[str, np.ndarray]:
-    """The arrays of a file of weights, or of a dict, every one of its shape and finite."""
-    given = weights if isinstance(weights, Mapping) else _opened(weights)
-    arrays = {str(name): np.asarray(array) for name, array in given.items()}
-    wanted = _wanted()
+    """Return the arrays of a file of weights, or of a dict, every one of its shape and finite."""
+    arrays_read = weights if isinstance(weights, Mapping) else _open_npz(weights)
+    arrays = {str(name): np.asarray(array) for name, array in arrays_read.items()}
+    wanted = _expected_shapes()
     if arrays.keys() != wanted.keys():
         raise InvalidInput("weights", f"has the arrays {shown(sorted(arrays))}", f"It needs {sorted(wanted)}")
     for name, array in arrays.items():
@@ -163,7 +163,7 @@ def _read(weights: Any) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _opened(path: Any) -> dict[str, np.ndarray]:
+def _open_npz(path: Any) -> dict[str, np.ndarray]:
     try:
         with np.load(path, allow_pickle=False) as file:
             # Sizes as the file claims them, before anything is unpacked.
@@ -175,21 +175,21 @@ def _opened(path: Any) -> dict[str, np.ndarray]:
         raise InvalidInput("weights", f"{shown(path)} holds no weights of the digits-cnn", fix) from error
 
 
-def _wanted() -> dict[str, tuple[int, ...]]:
+def _expected_shapes() -> dict[str, tuple[int, ...]]:
     biases = {f"{name}_bias": shape[1:] for name, shape in SHAPES.items()}
     return {"accuracy": (), **SHAPES, **biases}
 
 
-def untrained(seed: int) -> dict[str, np.ndarray]:
-    """Random weights (He et al.) for `DigitsCNN`: what the features are worth without any training."""
+def random_weights(seed: int) -> dict[str, np.ndarray]:
+    """Return random weights (He et al.) for `DigitsCNN`: what the features are worth without any training."""
     rng = np.random.default_rng(seed)
-    arrays = {name: np.zeros(shape) for name, shape in _wanted().items()}
+    arrays = {name: np.zeros(shape) for name, shape in _expected_shapes().items()}
     drawn = {name: np.sqrt(2 / shape[0]) * rng.standard_normal(shape) for name, shape in SHAPES.items()}
     return {name: np.asarray(array, np.float16) for name, array in {**arrays, **drawn}.items()}
 
 
 def split(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where the 1,347 digits are that the network was trained on, and the 450 held out, both with all classes alike."""
+    """Return the places of the 1,347 digits that the network was trained on, and of the 450 held out."""
     with unmoved_random_state():
         from sklearn.model_selection import train_test_split
 
@@ -198,7 +198,7 @@ def split(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def accuracy(features: np.ndarray, labels: np.ndarray) -> float:
-    """The share of held-out digits that logistic regression on the features of the others gets right."""
+    """Return the share of held-out digits that logistic regression on the features of the others gets right."""
     with unmoved_random_state():
         from sklearn.linear_model import LogisticRegression
 

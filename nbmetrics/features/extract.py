@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InvalidInput, check_choice, check_count, shown
+from .batches import as_float32
 from .cache import Shelf, cache
 from .extractors import Extractor, extractor_of
 from .images import Images, images
-from .packages import DEFAULT
-from .shapes import in_float32
+from .torch_environment import DEFAULT_EXTRACTOR
 
 if TYPE_CHECKING:
     from tqdm import tqdm
 
 # Images whose rows make one file: at 8 a second, what is lost when a process is killed took half a minute.
-CHUNK = 256
-MOST_BATCH = 100_000
+IMAGES_PER_CHUNK = 256
+MAX_BATCH = 100_000
 RESIZES = ("extractor", "clean")
 
 
@@ -54,18 +54,18 @@ class Extraction:
         return self._made[0] if self._made else self.convention
 
     def rows(self, source: Any) -> np.ndarray:
-        """(n, d) float32 rows of a source of images, in its order."""
-        found = images(source)
-        if not len(found):
+        """Return (n, d) float32 rows of a source of images, in its order."""
+        source_images = images(source)
+        if not len(source_images):
             raise InvalidInput("source", f"{shown(source)} has no image", "Give at least one")
         self.check_unchanged()
-        rows = _Run(self, found).rows()
+        rows = _Run(self, source_images).rows()
         self._made[:] = [self.convention]
         return rows
 
     def batch(self, images: Sequence[np.ndarray]) -> np.ndarray:
-        """(b, d) float32 rows of a few images, which are not looked for in the cache, or kept there."""
-        return _checked(self.extractor(images), len(images), None)
+        """Return (b, d) float32 rows of a few images, neither looked for in the cache nor kept there."""
+        return _check_rows(self.extractor(images), len(images), None)
 
     def check_unchanged(self) -> None:
         """Raise InvalidInput where the extractor is no longer what the first rows were made with."""
@@ -77,14 +77,14 @@ class Extraction:
 class _Run:
     """One source on its way through an extractor."""
 
-    def __init__(self, settings: Extraction, found: Images) -> None:
-        self.settings, self.found, self.extractor = settings, found, settings.extractor
+    def __init__(self, settings: Extraction, images_: Images) -> None:
+        self.settings, self.found, self.extractor = settings, images_, settings.extractor
         self.shelf: Shelf | None = None
         self.digests: list[bytes] = []
         self.done: int | None = None  # images of which the rows are in the cache, once it was looked through
         if hasattr(self.extractor, "admit"):
             # Some compare images of one size alone: the first settles it, and so belongs to the fingerprint.
-            self.extractor.admit(found[0])
+            self.extractor.admit(images_[0])
         if settings.cache and self.extractor.fingerprint is not None:
             self.shelf = cache.shelf(self.extractor.name, self.extractor.fingerprint)
 
@@ -92,24 +92,24 @@ class _Run:
         try:
             return self._rows()
         except KeyboardInterrupt as stop:
-            stop.add_note(self._how_to_go_on())
+            stop.add_note(self._resume_note())
             raise
 
     def _rows(self) -> np.ndarray:
         rows, missing = self._from_cache()
-        step = self.settings.batch_size * -(-CHUNK // self.settings.batch_size)
+        step = self.settings.batch_size * -(-IMAGES_PER_CHUNK // self.settings.batch_size)
         with _bar(self.settings.progress, len(missing), self.extractor.name) as bar:
             for start in range(0, len(missing), step):
                 places = missing[start : start + step]
                 chunk = self._chunk(places, bar)
                 if rows is None:
                     rows = np.empty((len(self.found), chunk.shape[1]), np.float32)
-                rows[places] = _checked(chunk, len(places), rows.shape[1])
+                rows[places] = _check_rows(chunk, len(places), rows.shape[1])
         assert rows is not None
         return rows
 
     def _from_cache(self) -> tuple[np.ndarray | None, np.ndarray]:
-        """The rows that are known, and the places of the others."""
+        """Return the rows that are cached, and the places of the others."""
         if self.shelf is None:
             return None, np.arange(len(self.found))
         with _bar(self.settings.progress, len(self.found), "looking in the cache") as bar:
@@ -121,16 +121,16 @@ class _Run:
         return rows, np.flatnonzero(~is_known)
 
     def _chunk(self, places: np.ndarray, bar: tqdm[Any]) -> np.ndarray:
-        """Rows of the images at these places, from the run of another process, or computed and kept."""
+        """Return rows of the images at these places, from the run of another process, or computed and kept."""
         digests = [self.digests[place] for place in places] if self.shelf else []
-        known = self.shelf.get(digests) if self.shelf else None
-        if known is not None:
+        kept_rows = self.shelf.get(digests) if self.shelf else None
+        if kept_rows is not None:
             bar.update(len(places))
-            return known
+            return kept_rows
         parts: list[np.ndarray] = []
         try:
-            for batch in _ahead(self.found.select(places).batches(self.settings.batch_size)):
-                parts.append(_checked(self.extractor(batch), len(batch), parts[0].shape[1] if parts else None))
+            for batch in _prefetch(self.found.select(places).batches(self.settings.batch_size)):
+                parts.append(_check_rows(self.extractor(batch), len(batch), parts[0].shape[1] if parts else None))
                 bar.update(len(batch))
         finally:  # stopped half-way, too
             if self.shelf and parts:
@@ -139,7 +139,7 @@ class _Run:
                 self.done = (self.done or 0) + len(rows)
         return np.concatenate(parts)
 
-    def _how_to_go_on(self) -> str:
+    def _resume_note(self) -> str:
         if self.shelf is None:
             return "Nothing of this run is kept: it was made without the cache."
         if not self.shelf.is_open:
@@ -150,8 +150,8 @@ class _Run:
         return f"{done}: run the same again, and it goes on behind them (nm.cache.info() says where they are)."
 
 
-def _ahead(batches: Iterator[list[np.ndarray]]) -> Iterator[list[np.ndarray]]:
-    """The same, each decoded in a thread while the one before is extracted."""
+def _prefetch(batches: Iterator[list[np.ndarray]]) -> Iterator[list[np.ndarray]]:
+    """Yield the same batches, each decoded in a thread while the one before is extracted."""
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(next, batches, None)
         while (batch := coming.result()) is not None:
@@ -159,15 +159,15 @@ def _ahead(batches: Iterator[list[np.ndarray]]) -> Iterator[list[np.ndarray]]:
             yield batch
 
 
-def _checked(rows: Any, count: int, width: int | None) -> np.ndarray:
-    """Rows of an extractor as (count, width) float32 of their own: it may fill the same array again."""
+def _check_rows(rows: Any, count: int, width: int | None) -> np.ndarray:
+    """Return rows of an extractor as (count, width) float32 of their own: it may fill the same array again."""
     rows = np.asarray(rows)
     if rows.ndim != 2 or len(rows) != count or not rows.shape[1] or width not in (None, rows.shape[1]):
         wanted = f"({count}, {'d' if width is None else width})"
         raise InvalidInput("extractor", f"gave an array of shape {rows.shape}", f"Return one of shape {wanted}")
     if rows.dtype.kind not in "biuf":
         raise InvalidInput("extractor", f"gave rows of type {rows.dtype}", "Return real numbers")
-    return in_float32(rows)
+    return as_float32(rows)
 
 
 def _bar(progress: str | bool, total: int, what: str) -> tqdm[Any]:
@@ -178,7 +178,7 @@ def _bar(progress: str | bool, total: int, what: str) -> tqdm[Any]:
 
 
 def extraction(
-    extractor: Any = DEFAULT,
+    extractor: Any = DEFAULT_EXTRACTOR,
     *,
     weights: Any = None,
     download: bool = False,
@@ -188,8 +188,8 @@ def extraction(
     cache: bool = True,
     progress: str | bool = "auto",
 ) -> Extraction:
-    """The settings of `extract`, checked once."""
-    batch_size = check_count(batch_size, "batch_size", maximum=MOST_BATCH)
+    """Return the settings of `extract`, checked once."""
+    batch_size = check_count(batch_size, "batch_size", maximum=MAX_BATCH)
     check_choice(resize, RESIZES, "resize")
     for name, value in (("download", download), ("cache", cache)):
         if not isinstance(value, bool):
@@ -202,7 +202,7 @@ def extraction(
 
 def extract(
     source: Any,
-    extractor: Any = DEFAULT,
+    extractor: Any = DEFAULT_EXTRACTOR,
     *,
     weights: Any = None,
     download: bool = False,

@@ -1,4 +1,4 @@
-"""What turns images into rows: by name, any module, or any function of a batch."""
+"""Extractors, which turn images into rows: by name, any module, or any function of a batch."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from ..errors import InvalidInput, check_choice, shown
+from .batches import check_image
 from .networks import LAYERS, NETWORKS
-from .packages import PLAIN, check_packages, missing_packages
-from .shapes import check_image
-from .weights import kept, located
+from .torch_environment import NUMPY_EXTRACTORS, check_packages, missing_packages
+from .weights import find_weights, published_file
 
 if TYPE_CHECKING:
     import pandas as pd
 
 RESIZES = ("extractor", "clean")
-NAMES = (*PLAIN, *LAYERS)
+NAMES = (*NUMPY_EXTRACTORS, *LAYERS)
 FILES = (".pt", ".pth", ".onnx", ".safetensors", ".npz")
 
 
@@ -91,7 +91,7 @@ class Pixels:
 def extractor_of(
     extractor: Any, *, weights: Any = None, download: bool = False, device: Any = "auto", resize: str = "extractor"
 ) -> Extractor:
-    """The extractor of this name, or around this module or function; see `nm.extract`.
+    """Return the extractor of this name, or around this module or function; see `nm.extract`.
 
     Raises InvalidInput where a setting does not fit, a package is not installed, or weights are not at hand.
     """
@@ -101,10 +101,10 @@ def extractor_of(
         raise InvalidInput("download", f"got {shown(download)}", "Give True or False")
     if isinstance(extractor, str):
         name = check_choice(extractor, NAMES, "extractor")
-        if name in PLAIN:
+        if name in NUMPY_EXTRACTORS:
             return _plain(name, weights, device, is_clean)
         check_packages(name)
-        source = located(LAYERS[name][0], weights, bool(download))
+        source = find_weights(LAYERS[name][0], weights, bool(download))
         from .named import FidelityExtractor
 
         return FidelityExtractor(name, source, device, is_clean)
@@ -119,12 +119,12 @@ def extractor_of(
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(extractor, torch.nn.Module):
         return ModuleExtractor(extractor, device, is_clean)
-    _check_unused(who, device, is_clean)
+    _refuse_settings(who, device, is_clean)
     return extractor if isinstance(extractor, Extractor) else FunctionExtractor(extractor)
 
 
 def _check_no_file(extractor: Any) -> None:
-    """Refuse a file: whoever loads a network from one, runs what is in it."""
+    """Raise InvalidInput for a file: whoever loads a network from one, runs what is in it."""
     if not isinstance(extractor, (str, os.PathLike)):
         return
     path = os.fsdecode(extractor)
@@ -139,15 +139,15 @@ def _check_no_file(extractor: Any) -> None:
 
 
 def _plain(name: str, weights: Any, device: Any, is_clean: bool) -> Extractor:
-    room, kind, _ = PLAIN[name]
-    _check_unused(name, device, is_clean)
+    room, kind, _ = NUMPY_EXTRACTORS[name]
+    _refuse_settings(name, device, is_clean)
     make = getattr(import_module(f".{room}", __package__), kind)
     if name == "pixels" and weights is not None:
         raise InvalidInput("weights", "were given for pixels, which have none", "Leave weights out")
     return make() if weights is None else make(weights)
 
 
-def _check_unused(who: str, device: Any, is_clean: bool) -> None:
+def _refuse_settings(who: str, device: Any, is_clean: bool) -> None:
     if is_clean:
         seen = f"'clean' brings images to a network's size, and {who} says of none"
         raise InvalidInput("resize", seen, "Leave resize out, and resize the images yourself if they need it")
@@ -177,10 +177,12 @@ def extractors() -> pd.DataFrame:
     import pandas as pd
 
     is_installed = not missing_packages()
-    rows: list[tuple[str, int | None, str, bool]] = [(name, dim, "", True) for name, (_, _, dim) in PLAIN.items()]
+    rows: list[tuple[str, int | None, str, bool]] = [
+        (name, dim, "", True) for name, (_, _, dim) in NUMPY_EXTRACTORS.items()
+    ]
     for name, (base, layer) in LAYERS.items():
         network = NETWORKS[base]
         needs = f"nbmetrics[images], {network.file}"
-        rows.append((name, network.layers[layer], needs, is_installed and kept(network) is not None))
+        rows.append((name, network.layers[layer], needs, is_installed and published_file(network) is not None))
     table = pd.DataFrame(rows, columns=["name", "dim", "needs", "ready"])
     return table.astype({"dim": "Int64"})

@@ -41,7 +41,7 @@ from torch_fidelity.feature_extractor_clip import build_model  # noqa: E402
 from torch_fidelity.registry import FEATURE_EXTRACTORS_REGISTRY  # noqa: E402
 
 
-class Loaded(NamedTuple):
+class LoadedNetwork(NamedTuple):
     """One of torch-fidelity's networks on its device, with what says which weights it has.
 
     digest : of its state dict
@@ -53,23 +53,23 @@ class Loaded(NamedTuple):
     weights: Weights
 
     def rows(self, images: np.ndarray) -> Any:
-        """(k, d) of (k, H, W, 3) uint8 images."""
-        given = torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2)))
+        """Return (k, d) of (k, H, W, 3) uint8 images."""
+        pixels = torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2)))
         with torch.inference_mode():
-            (rows,) = self.network(given.to(next(self.network.parameters()).device))
+            (rows,) = self.network(pixels.to(next(self.network.parameters()).device))
         return rows.cpu()
 
 
-def load(name: str, source: Path | Mapping[str, Any], device: str) -> Loaded:
-    """The network of this extractor's name with these weights, or InvalidInput where they are not its own."""
+def load(name: str, source: Path | Mapping[str, Any], device: str) -> LoadedNetwork:
+    """Return the network of this extractor's name with these weights, or InvalidInput where they are not its own."""
     base, layer = LAYERS[name]
     weights = read(base, source)
     network = _network(base, layer, weights).to(device)
-    return Loaded(network, digest(network.state_dict()), weights._replace(state={}))
+    return LoadedNetwork(network, digest(network.state_dict()), weights._replace(state={}))
 
 
 def _network(name: str, layer: str, weights: Weights) -> Any:
-    """Torch-fidelity's extractor of this name with these weights, keys and shapes exactly its own."""
+    """Return torch-fidelity's extractor of this name with these weights, keys and shapes exactly its own."""
     make = {"inception": _inception, "vgg16": _vgg16, "clip": _clip, "dinov2": _dinov2}[name.partition("-")[0]]
     with torch.random.fork_rng(devices=[]):  # modules begin with random weights; the user's stream stays where it is
         try:
@@ -89,42 +89,44 @@ def _inception(name: str, layer: str, state: dict[str, Any]) -> Any:
     return FEATURE_EXTRACTORS_REGISTRY[name](name, [layer], feature_extractor_weights_path=file)
 
 
-def _bare(name: str, layer: str) -> Any:
-    """The extractor without its network: what its constructor does before it fetches weights."""
+def _without_network(name: str, layer: str) -> Any:
+    """Return the extractor without its network: what its constructor does before it fetches weights."""
     kind = FEATURE_EXTRACTORS_REGISTRY[name]
-    made = kind.__new__(kind)
-    FeatureExtractorBase.__init__(made, name, [layer])
-    made.feature_extractor_internal_dtype = torch.float32
-    return made
+    extractor = kind.__new__(kind)
+    FeatureExtractorBase.__init__(extractor, name, [layer])
+    extractor.feature_extractor_internal_dtype = torch.float32
+    return extractor
 
 
 def _vgg16(name: str, layer: str, state: dict[str, Any]) -> Any:
     from torchvision.models import vgg16
 
-    made, model = _bare(name, layer), vgg16(init_weights=False)
+    extractor, model = _without_network(name, layer), vgg16(init_weights=False)
     model.load_state_dict(state)
     del model.classifier[4:]  # torch-fidelity's layers are what is left
-    made.model = model
-    return made
+    extractor.model = model
+    return extractor
 
 
 def _dinov2(name: str, layer: str, state: dict[str, Any]) -> Any:
     from .dinov2 import dinov2
 
-    made = _bare(name, layer)
-    made.model = dinov2(name, state)
-    return made
+    extractor = _without_network(name, layer)
+    extractor.model = dinov2(name, state)
+    return extractor
 
 
 def _clip(name: str, layer: str, state: dict[str, Any]) -> Any:
     """Torch-fidelity reads the sizes of CLIP off the weights: those of another model would pass under this name."""
-    made, network = _bare(name, layer), NETWORKS[name]
-    made.model = build_model(dict(state), torch.float32)  # takes keys out, and rounds to float16, as OpenAI's files are
-    visual = made.model.visual
-    made.resolution = visual.input_resolution
-    found = visual.output_dim, visual.input_resolution, visual.conv1.stride[0] if hasattr(visual, "transformer") else 0
+    extractor, network = _without_network(name, layer), NETWORKS[name]
+    extractor.model = build_model(
+        dict(state), torch.float32
+    )  # takes keys out, and rounds to float16, as OpenAI's files are
+    visual = extractor.model.visual
+    extractor.resolution = visual.input_resolution
+    sizes = visual.output_dim, visual.input_resolution, visual.conv1.stride[0] if hasattr(visual, "transformer") else 0
     wanted = network.layers[layer], network.size, network.patch
-    if found != wanted:
+    if sizes != wanted:
         text = "{0} features of {1} × {1} pixels, patches of {2}"
-        raise ValueError(f"{text.format(*found)}, not {text.format(*wanted)}")
-    return made
+        raise ValueError(f"{text.format(*sizes)}, not {text.format(*wanted)}")
+    return extractor

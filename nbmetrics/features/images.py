@@ -1,4 +1,4 @@
-"""Images from wherever they are, as one lazy sequence: decoded when asked for, listed with what was not read.
+"""Images from any source as one lazy sequence: decoded when asked for, listed with what was not read.
 
 folder, zip, paths, Pillow, arrays, tensors, data sets  →  Source  →  one pass that reads all once  →  Images
 """
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import is_array, to_numpy
-from ..errors import MOST_ITEMS, InvalidInput, check_count, check_list, shown
+from ..errors import MAX_ITEMS, InvalidInput, check_count, check_list, shown
 from .decode import Unread
-from .files import by_name, in_folder, in_zip, is_path, of_path
+from .files import file_of_path, files_in_folder, files_in_zip, is_path, refusal_by_name
 from .layouts import Stack
-from .loaders import of_data_set
-from .sources import Arrays, Checked, Items, Source, is_pillow
+from .loaders import source_of_data_set
+from .sources import Arrays, FileItems, Source, SourceCheck, is_pillow
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,9 +46,9 @@ class Images(Sequence[np.ndarray]):
     """
 
     def __init__(
-        self, source: Source, checked: Checked, labels: np.ndarray | None = None, places: np.ndarray | None = None
+        self, source: Source, checked: SourceCheck, labels: np.ndarray | None = None, places: np.ndarray | None = None
     ) -> None:
-        self._source, self._checked, self.labels = source, checked, labels
+        self._source, self._check, self.labels = source, checked, labels
         self._is_part = places is not None
         self._places = np.flatnonzero(checked.read) if places is None else places
 
@@ -74,12 +74,12 @@ class Images(Sequence[np.ndarray]):
     def parts(self) -> list[tuple[str, ...]]:
         """Of a folder or a zip, for each line of `report`: the folders below it and the file, as they are called."""
         places = self._places if self._is_part else range(len(self._source))
-        return [self._source.items[int(i)].parts for i in places] if isinstance(self._source, Items) else []
+        return [self._source.items[int(i)].parts for i in places] if isinstance(self._source, FileItems) else []
 
     @property
     def sizes(self) -> np.ndarray:
         """(n, 2): the height and width of each, in pixels."""
-        return self._checked.sizes[self._places]
+        return self._check.sizes[self._places]
 
     @property
     def report(self) -> pd.DataFrame:
@@ -89,8 +89,8 @@ class Images(Sequence[np.ndarray]):
         return pd.DataFrame(
             {
                 "file": pd.Series([self._source.name(int(i)) for i in places], dtype=object),
-                "read": np.array([self._checked.read[i] for i in places], dtype=bool),
-                "reason": pd.Series([self._checked.reasons.get(int(i), "") for i in places], dtype=object),
+                "read": np.array([self._check.read[i] for i in places], dtype=bool),
+                "reason": pd.Series([self._check.reasons.get(int(i), "") for i in places], dtype=object),
             }
         )
 
@@ -110,7 +110,7 @@ class Images(Sequence[np.ndarray]):
             seen = f"go from {chosen.min()} to {chosen.max()} of {len(self)} images"
             raise InvalidInput("indices", seen, f"Give places from 0 to {len(self) - 1}")
         labels = None if self.labels is None else self.labels[chosen]
-        return Images(self._source, self._checked, labels, self._places[chosen.astype(np.intp)])
+        return Images(self._source, self._check, labels, self._places[chosen.astype(np.intp)])
 
     def digest(self, index: int) -> bytes:
         """32 bytes that name what the image at this place is, for a cache.
@@ -134,16 +134,16 @@ class Images(Sequence[np.ndarray]):
 
         At most 40 labels, with their numbers of images; of images without labels one row.
         """
-        from .figure import sheet
+        from .figure import plot_sheet
 
-        return sheet(self, self.labels, int(self.sizes.max(initial=1)), across)
+        return plot_sheet(self, self.labels, int(self.sizes.max(initial=1)), across)
 
     def __repr__(self) -> str:
-        said = f"Images: {len(self):,}{_between(self.sizes)}"
+        said = f"Images: {len(self):,}{_size_range(self.sizes)}"
         if self.labels is not None:
             count = len(np.unique(self.labels))
             said += f", {count:,} label{'s' * (count != 1)}"
-        lost = 0 if self._is_part else len(self._checked.lost())
+        lost = 0 if self._is_part else len(self._check.unreadable())
         return said + (f"; {lost:,} not read, see .report" if lost else "")
 
     def _place(self, index: Any) -> int:
@@ -211,50 +211,58 @@ def images(source: Any, *, labels: Any = None, strict: bool = False) -> Images:
     if not isinstance(strict, bool):
         raise InvalidInput("strict", f"got {shown(strict)}", "Give True or False")
     if isinstance(source, Images):
-        made = source
+        sequence = source
     else:
-        found = _source(source)
-        seen = found.check()
+        image_source = _source(source)
+        seen = image_source.check()
         if not seen.read.any():
-            many = f"{len(found):,} found" if len(found) else "nothing found"
+            many = f"{len(image_source):,} found" if len(image_source) else "nothing found"
             where = shown(str(source)) if is_path(source) else f"the {type(source).__name__}"
-            raise InvalidInput("source", f"{where} has no image that can be read: {many}{_listed(found, seen)}", _FIX)
-        made = Images(found, seen, None if seen.labels is None else seen.labels[seen.read])
-    if strict and not made._is_part and (lost := made._checked.lost()):
-        many = f"{len(lost):,} of {len(made._source):,} found cannot be read{_listed(made._source, made._checked)}"
+            raise InvalidInput(
+                "source", f"{where} has no image that can be read: {many}{_unread_lines(image_source, seen)}", _FIX
+            )
+        sequence = Images(image_source, seen, None if seen.labels is None else seen.labels[seen.read])
+    if strict and not sequence._is_part and (lost := sequence._check.unreadable()):
+        reasons = _unread_lines(sequence._source, sequence._check)
+        many = f"{len(lost):,} of {len(sequence._source):,} found cannot be read{reasons}"
         raise InvalidInput("source", many, "Mend or remove them, or leave strict away")
     if labels is None:
-        return made
-    return Images(made._source, made._checked, _labels(labels, made), made._places if made._is_part else None)
+        return sequence
+    return Images(
+        sequence._source,
+        sequence._check,
+        _labels(labels, sequence),
+        sequence._places if sequence._is_part else None,
+    )
 
 
 def _source(source: Any) -> Source:
-    """The source that fits what is given."""
+    """Return the source that fits what is given."""
     if is_path(source):
         return _at_path(os.fspath(source))
     if is_array(source):
         return Arrays(Stack(source))
     if isinstance(source, list | tuple):
-        return Items([_item(value, k) for k, value in enumerate(check_list(source, "source"))])
-    if (data := of_data_set(source)) is not None:
+        return FileItems([_item(value, k) for k, value in enumerate(check_list(source, "source"))])
+    if (data := source_of_data_set(source)) is not None:
         return data
     if isinstance(source, Iterator):
-        return Items([of_path(path) for path in check_list(map(_path, source), "source", MOST_ITEMS)])
+        return FileItems([file_of_path(path) for path in check_list(map(_path, source), "source", MAX_ITEMS)])
     raise InvalidInput("source", f"got {shown(source)}", "Give [image]" if is_pillow(source) else _FIX)
 
 
 def _at_path(path: str | bytes) -> Source:
     if isinstance(path, str) and os.path.isdir(path):
-        return Items(in_folder(path), folders=True)
+        return FileItems(files_in_folder(path), folders=True)
     if isinstance(path, str) and os.path.isfile(path):
-        is_zip = by_name((path,)) and zipfile.is_zipfile(path)
-        return Items(in_zip(path), folders=True) if is_zip else Items([of_path(path)])
+        is_zip = refusal_by_name((path,)) and zipfile.is_zipfile(path)
+        return FileItems(files_in_zip(path), folders=True) if is_zip else FileItems([file_of_path(path)])
     raise InvalidInput("source", f"{shown(path)} is no folder or file that can be opened", _FIX)
 
 
 def _item(value: Any, index: int) -> Any:
     if is_path(value):
-        return of_path(_path(value))
+        return file_of_path(_path(value))
     if is_array(value) or is_pillow(value):
         return value
     raise InvalidInput("source", f"item {index} is {shown(value)}", "Give a list of paths, Pillow's images or arrays")
@@ -266,8 +274,8 @@ def _path(value: Any) -> Any:
     return value
 
 
-def _between(sizes: np.ndarray) -> str:
-    """From the smallest image to the largest, as width × height."""
+def _size_range(sizes: np.ndarray) -> str:
+    """Return the smallest and the largest image, as width × height."""
     if len(sizes) == 0:
         return ""
     areas = sizes.prod(axis=1, dtype=np.int64)
@@ -275,25 +283,29 @@ def _between(sizes: np.ndarray) -> str:
     return f" of {small} pixels" if small == large else f" of {small} to {large} pixels"
 
 
-def _labels(labels: Any, made: Images) -> np.ndarray:
-    """The given labels of the images that were read."""
+def _labels(labels: Any, sequence: Images) -> np.ndarray:
+    """Return the given labels of the images that were read."""
     wanted = "Give one per image read, or one per line of .report, as texts or numbers"
     try:
-        given = to_numpy(labels) if is_array(labels) else np.asarray(labels)
+        values = to_numpy(labels) if is_array(labels) else np.asarray(labels)
     except (TypeError, ValueError, RuntimeError):
         raise InvalidInput("labels", f"got {shown(labels)}", wanted) from None
-    if given.dtype == object and all(isinstance(label, str) for label in given.flat):
-        given = given.astype(str)
-    if given.ndim != 1 or given.dtype.kind not in "biufU" or (given.dtype.kind == "f" and not np.isfinite(given).all()):
+    if values.dtype == object and all(isinstance(label, str) for label in values.flat):
+        values = values.astype(str)
+    if (
+        values.ndim != 1
+        or values.dtype.kind not in "biufU"
+        or (values.dtype.kind == "f" and not np.isfinite(values).all())
+    ):
         raise InvalidInput("labels", f"got {shown(labels)}", wanted)
-    if len(given) == len(made):
-        return given
-    if not made._is_part and len(given) == len(made._source):
-        return given[made._places]
-    raise InvalidInput("labels", f"got {len(given):,} labels for {len(made):,} images", wanted)
+    if len(values) == len(sequence):
+        return values
+    if not sequence._is_part and len(values) == len(sequence._source):
+        return values[sequence._places]
+    raise InvalidInput("labels", f"got {len(values):,} labels for {len(sequence):,} images", wanted)
 
 
-def _listed(source: Source, seen: Checked) -> str:
-    """The first few that were not read, each with its reason."""
-    lost = (seen.lost() or [int(i) for i in np.flatnonzero(~seen.read)])[:_FIRST]
+def _unread_lines(source: Source, seen: SourceCheck) -> str:
+    """Return the first few that were not read, each with its reason."""
+    lost = (seen.unreadable() or [int(i) for i in np.flatnonzero(~seen.read)])[:_FIRST]
     return "".join(f"; {source.name(i)} ({seen.reasons[i]})" for i in lost)

@@ -16,17 +16,17 @@ from typing import Any
 import numpy as np
 
 from ..arrays import is_array
-from ..errors import MOST_ITEMS, InvalidInput, check_count
+from ..errors import MAX_ITEMS, InvalidInput, check_count
 from .decode import Unread, one_line, reason_of
 from .layouts import Stack
-from .sources import Checked, Source, checked, digest_of, read_value, verdict
+from .sources import Source, SourceCheck, check_all, digest_of, read_value, verdict_of
 
-MOST_SPOOLED = 8 * 10**9
-_LONGEST_REASON = 200
+MAX_SPOOL_BYTES = 8 * 10**9
+_MAX_REASON_LETTERS = 200
 
 
-def of_data_set(value: Any) -> Source | None:
-    """A source of a data set or loader; None for anything else."""
+def source_of_data_set(value: Any) -> Source | None:
+    """Return a source of a data set or loader; None for anything else."""
     torch = sys.modules.get("torch")
     if torch is not None:
         data = torch.utils.data
@@ -34,9 +34,9 @@ def of_data_set(value: Any) -> Source | None:
             _check_plain(value, data)
             return DataSet(value.dataset)
         if isinstance(value, data.DataLoader):
-            return Spool(_unpacked(value, batched=value.batch_size is not None))
+            return Spool(_unpack_batches(value, batched=value.batch_size is not None))
         if isinstance(value, data.IterableDataset):
-            return Spool(_unpacked(value, batched=False))
+            return Spool(_unpack_batches(value, batched=False))
         if isinstance(value, data.Dataset):
             return DataSet(value)
     if isinstance(value, Mapping | Set | str | bytes | bytearray | range | type) or hasattr(value, "to_numpy"):
@@ -45,10 +45,10 @@ def of_data_set(value: Any) -> Source | None:
 
 
 def _check_plain(loader: Any, data: Any) -> None:
-    """A loader that gives each item of its data set once, as it is; any other would not be what its data set is."""
-    batches, known = loader.batch_sampler, (data.SequentialSampler, data.RandomSampler)
+    """Raise InvalidInput for a loader that does not give each item of its data set once, as it is."""
+    batches, plain_samplers = loader.batch_sampler, (data.SequentialSampler, data.RandomSampler)
     sampler: Any = loader.sampler if batches is None else getattr(batches, "sampler", None)
-    once = type(batches) in (type(None), data.BatchSampler) and type(sampler) in known
+    once = type(batches) in (type(None), data.BatchSampler) and type(sampler) in plain_samplers
     once = once and len(sampler) == len(loader.dataset) and not getattr(sampler, "replacement", False)
     if not once or loader.collate_fn not in (data.default_collate, data.default_convert):
         own = "collate_fn" if once else "sampler"
@@ -65,7 +65,7 @@ class DataSet:
             length = len(data)
         except Exception as error:
             raise InvalidInput("source", f"its length cannot be had: {reason_of(error)}", "Mend __len__") from None
-        self.length = check_count(length, "source, its length", minimum=0, maximum=MOST_ITEMS)
+        self.length = check_count(length, "source, its length", minimum=0, maximum=MAX_ITEMS)
         self.digests = np.zeros((self.length, 32), np.uint8)
         self.known = np.zeros(self.length, bool)
         self._labels: list[Any] = [None] * self.length
@@ -80,7 +80,7 @@ class DataSet:
         try:
             value, label = _parts(self.data[index])
         except Exception as error:  # the user's code, which may read broken files
-            raise Unread(one_line(f"{type(error).__name__}: {reason_of(error)}", _LONGEST_REASON)) from None
+            raise Unread(one_line(f"{type(error).__name__}: {reason_of(error)}", _MAX_REASON_LETTERS)) from None
         pixels, remark = read_value(value, index)
         digest = np.frombuffer(digest_of(pixels), np.uint8)
         if not self.known[index]:
@@ -93,9 +93,9 @@ class DataSet:
     def digest(self, index: int) -> bytes:
         return self.digests[index].tobytes()
 
-    def check(self) -> Checked:
+    def check(self) -> SourceCheck:
         # no threads: a data set of the user's own need not bear them
-        seen = checked(self.length, partial(verdict, self.read))
+        seen = check_all(self.length, partial(verdict_of, self.read))
         labels, self._labels = self._labels, [None] * self.length
         if all(label is None for label in labels):
             targets = getattr(self.data, "targets", None)
@@ -115,8 +115,8 @@ class Spool:
         self.labels: list[Any] = []
         end = 0
         for pixels, label in items:
-            if len(self.starts) >= MOST_ITEMS or end + pixels.nbytes > MOST_SPOOLED:
-                seen = f"gives more than {MOST_ITEMS:,} images or {MOST_SPOOLED / 1e9:g} GB of pixels"
+            if len(self.starts) >= MAX_ITEMS or end + pixels.nbytes > MAX_SPOOL_BYTES:
+                seen = f"gives more than {MAX_ITEMS:,} images or {MAX_SPOOL_BYTES / 1e9:g} GB of pixels"
                 raise InvalidInput("source", seen, "Save its images in a folder, and give that")
             self.starts.append(end)
             self.shapes.append(pixels.shape)
@@ -138,13 +138,13 @@ class Spool:
     def digest(self, index: int) -> bytes:
         return digest_of(self.read(index)[0])
 
-    def check(self) -> Checked:
+    def check(self) -> SourceCheck:
         read, sizes = np.ones(len(self), bool), np.array([shape[:2] for shape in self.shapes], np.int32).reshape(-1, 2)
-        return Checked(read, sizes, labels=_column(self.labels, read))
+        return SourceCheck(read, sizes, labels=_column(self.labels, read))
 
 
-def _unpacked(values: Iterable[Any], batched: bool) -> Iterator[tuple[np.ndarray, Any]]:
-    """(image, label) one by one of what an iterable gives, images or batches of them."""
+def _unpack_batches(values: Iterable[Any], batched: bool) -> Iterator[tuple[np.ndarray, Any]]:
+    """Yield (image, label) one by one of what an iterable gives, images or batches of them."""
     count = 0
     for value in values:
         image, label = _parts(value)
@@ -163,7 +163,7 @@ def _unpacked(values: Iterable[Any], batched: bool) -> Iterator[tuple[np.ndarray
 
 
 def _parts(item: Any) -> tuple[Any, Any]:
-    """The image and the label (or None) of what a data set gives."""
+    """Return the image and the label (or None) of what a data set gives."""
     if isinstance(item, Mapping):
         return item["img" if "img" in item else "image"], item.get("label")
     if isinstance(item, tuple | list) and item and not isinstance(item[0], int | float):
@@ -172,14 +172,14 @@ def _parts(item: Any) -> tuple[Any, Any]:
 
 
 def _plain(label: Any) -> Any:
-    """A label as a number or text; None for anything else."""
+    """Return a label as a number or text; None for anything else."""
     if is_array(label) or isinstance(label, np.generic):
         label = label.item() if label.ndim == 0 or tuple(label.shape) == (1,) else None
     return label if isinstance(label, int | str) else None
 
 
 def _column(labels: list[Any], read: np.ndarray) -> np.ndarray | None:
-    """The labels as an array, None where one that is needed is missing or they are of two kinds."""
+    """Return the labels as an array, None where one that is needed is missing or they are of two kinds."""
     needed = [label for label, is_read in zip(labels, read, strict=True) if is_read]
     if not needed or len({isinstance(label, str) for label in needed}) > 1 or None in needed:
         return None

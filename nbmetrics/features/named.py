@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InvalidInput, shown
+from .batches import CLEAN_CONVENTION, as_rgb, check_image, clean_resize, round_levels, rows_by_shape
 from .networks import LAYERS, NETWORKS, PROBABILITIES
-from .packages import INSTALL, PACKAGES, needing
-from .resize import CLEAN, clean, rounded
-from .shapes import as_rgb, by_shape, check_image
-from .weights import passed, program, remember
+from .torch_environment import FIX_INSTALL, PACKAGES, needs_text
+from .weights import program, remember_digest, remembered_digest
 
 if TYPE_CHECKING:
-    from .fidelity import Loaded
+    from .fidelity import LoadedNetwork
 
 # How the files begin by which Linux has a GPU, bare, in Windows' WSL or on a Jetson board.
 GPUS = ("nvidia", "kfd", "dxg", "nvhost", "nvmap")
@@ -47,13 +46,13 @@ class FidelityExtractor:
         base, layer = LAYERS[name]
         self.name, self.dim = name, NETWORKS[base].layers[layer]
         self._source, self._is_clean, self._size = source, is_clean, NETWORKS[base].size
-        self._device = _place(device)
-        self._loaded: Loaded | None = None
-        known = None if isinstance(source, Mapping) else passed(base, source)
-        if known is None:
+        self._device = _device_name(device)
+        self._loaded: LoadedNetwork | None = None
+        remembered = None if isinstance(source, Mapping) else remembered_digest(base, source)
+        if remembered is None:
             self._loaded = loaded = self._load()
-            known = loaded.digest, loaded.weights.is_published
-        self._hash, is_published = known
+            remembered = loaded.digest, loaded.weights.is_published
+        self._hash, is_published = remembered
         self._weights = f"published weights {NETWORKS[base].sha256[:8]}"
         if not is_published:
             self._weights = f"weights of your own, {self._hash[:8]}"
@@ -69,10 +68,10 @@ class FidelityExtractor:
         """What the rows are, for the line under a table."""
         resized = "by the extractor as TensorFlow 1 did"
         if self._is_clean:
-            resized = f"to {self._size} × {self._size} {CLEAN}, and rounded to whole levels"
-        made = f"{self.name} ({program()}, {self._weights})"
-        made += ", softmax of logits_unbiased" * (self.name == PROBABILITIES)
-        return f"{made}, images resized {resized}, grey as three equal channels"
+            resized = f"to {self._size} × {self._size} {CLEAN_CONVENTION}, and rounded to whole levels"
+        text = f"{self.name} ({program()}, {self._weights})"
+        text += ", softmax of logits_unbiased" * (self.name == PROBABILITIES)
+        return f"{text}, images resized {resized}, grey as three equal channels"
 
     def __call__(self, batch: Sequence[np.ndarray]) -> np.ndarray:
         """(b, d) float32 rows of b uint8 images, (H, W, 3) or (H, W), of any sizes."""
@@ -80,24 +79,24 @@ class FidelityExtractor:
         if not images:
             return np.empty((0, self.dim), np.float32)
         if self._is_clean:
-            images = [rounded(clean(image, self._size)) for image in images]
+            images = [round_levels(clean_resize(image, self._size)) for image in images]
         if self._loaded is None:
             self._loaded = self._load()
             if self._loaded.digest != self._hash:
                 seen = f"{self._loaded.weights.where} is no longer what it was when it was checked"
                 self._loaded = None
                 raise InvalidInput("weights", seen, "Make the extractor again")
-        rows = by_shape(images, self._loaded.rows)
+        rows = rows_by_shape(images, self._loaded.rows)
         return _softmax(rows) if self.name == PROBABILITIES else rows
 
-    def _load(self) -> Loaded:
+    def _load(self) -> LoadedNetwork:
         try:
             from .fidelity import load
         except ImportError as error:  # installed, but not whole
-            seen = f"{needing(self.name, [*PACKAGES.values()])}, which do not load: {shown(str(error), 200)}"
-            raise InvalidInput("extractor", seen, INSTALL) from None
+            seen = f"{needs_text(self.name, [*PACKAGES.values()])}, which do not load: {shown(str(error), 200)}"
+            raise InvalidInput("extractor", seen, FIX_INSTALL) from None
         loaded = load(self.name, self._source, self._device)
-        remember(LAYERS[self.name][0], loaded.weights, loaded.digest)
+        remember_digest(LAYERS[self.name][0], loaded.weights, loaded.digest)
         return loaded
 
 
@@ -107,17 +106,17 @@ def _softmax(logits: np.ndarray) -> np.ndarray:
     return np.asarray(softmax(logits.astype(np.float64), axis=1), np.float32)
 
 
-def _place(device: Any) -> str:
-    """The device as torch writes it; without torch where no GPU can be there, or none is asked for."""
+def _device_name(device: Any) -> str:
+    """Return the device as torch writes it; without torch where no GPU can be there, or none is asked for."""
     if isinstance(device, str) and (device == "cpu" or (device == "auto" and _has_no_gpu())):
         return "cpu"
-    from .devices import device_of
+    from .torch_environment import device_of
 
     return str(device_of(device))
 
 
 def _has_no_gpu() -> bool:
-    """Sure on Linux alone, where a GPU is a file; torch knows, and is asked, elsewhere and where it is there anyway."""
+    """Return whether surely no GPU is there: on Linux, where a GPU is a file; elsewhere torch is asked."""
     if sys.platform != "linux" or "torch" in sys.modules:
         return False
     try:

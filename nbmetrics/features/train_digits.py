@@ -69,7 +69,7 @@ def network_of(arrays: dict[str, np.ndarray]) -> nn.Sequential:
     return net
 
 
-def augmented(x: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
+def augment(x: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
     """Images (b, 1, 8, 8) in [0, 1], each turned, scaled, shifted, perhaps blurred, of other contrast, with noise."""
     n = len(x)
 
@@ -116,7 +116,7 @@ def train(epochs: int = 60, seed: int = 0) -> tuple[dict[str, np.ndarray], float
     for _ in range(epochs):
         for batch in kept[torch.randperm(len(kept), generator=rng)].split(BATCH):
             optimizer.zero_grad()
-            logits = head(net(augmented(x[batch], rng)))
+            logits = head(net(augment(x[batch], rng)))
             functional.cross_entropy(logits, y[batch], label_smoothing=SMOOTHING).backward()
             optimizer.step()
             schedule.step()
@@ -144,15 +144,15 @@ def main() -> None:
     parser.add_argument("--out", default="digits-cnn.npz", help=f"file to write; the package reads {WEIGHTS.name}")
     parser.add_argument("--epochs", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
-    epochs = check_count(given.epochs, "epochs", maximum=10_000)
-    seed = check_count(given.seed, "seed", minimum=0, maximum=2**63 - 1)
+    options = parser.parse_args()
+    epochs = check_count(options.epochs, "epochs", maximum=10_000)
+    seed = check_count(options.seed, "seed", minimum=0, maximum=2**63 - 1)
     # Sums in another order would be another network.
     torch.set_num_threads(1)
     arrays, right = train(epochs, seed)
-    reached = save(arrays, given.out)
+    reached = save(arrays, options.out)
     print(f"held-out accuracy: last layer {right:.3f}, logistic regression on the features {reached:.3f}")
-    print(f"written to {given.out}: {Path(given.out).stat().st_size:,} bytes")
+    print(f"written to {options.out}: {Path(options.out).stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Weights of networks: found, fetched where that was asked for, checked, and read as tensors and nothing else.
+"""Weights of networks: found, downloaded where that was asked for, checked, and read as tensors and nothing else.
 
 weights → located (a file, or tensors; needs no torch) → read → a state dict, its source, its digest
               → passed (the same bytes made a network before: its digest, without torch)
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from .. import __version__
 from ..errors import InvalidInput, shown
-from .cache_dir import home
+from .cache import cache_home
 from .networks import NETWORKS, Network
 
 SUFFIXES = (".safetensors", ".pt", ".pth")
@@ -38,24 +38,24 @@ class Weights(NamedTuple):
 
 
 def folder() -> Path:
-    """Where weights are looked for and fetched to."""
-    return home() / "weights"
+    """Return the folder that weights are looked for in and downloaded to."""
+    return cache_home() / "weights"
 
 
-def kept(network: Network) -> Path | None:
-    """The network's published file in this package's folder, or where torch-fidelity and torch.hub put theirs."""
+def published_file(network: Network) -> Path | None:
+    """Return a network's published file in this package's folder, or where torch-fidelity and torch.hub put theirs."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     hub = Path(os.environ.get("TORCH_HOME") or cache / "torch") / "hub" / "checkpoints"
     return next((place / network.file for place in (folder(), hub) if (place / network.file).is_file()), None)
 
 
-def located(name: str, weights: Any, download: bool) -> Path | Mapping[str, Any]:
-    """The file of a network's weights, or the tensors given; fetched only where `download` is True."""
+def find_weights(name: str, weights: Any, download: bool) -> Path | Mapping[str, Any]:
+    """Return the file of a network's weights, or the tensors given; downloaded only where `download` is True."""
     network = NETWORKS[name]
     if isinstance(weights, Mapping):
         return weights
     if weights is None:
-        return kept(network) or (_fetched(name, network) if download else _missing(name, network))
+        return published_file(network) or (_fetch_published(name, network) if download else _missing(name, network))
     if not isinstance(weights, (str, os.PathLike)):
         raise InvalidInput("weights", f"got {shown(weights)}", f"Give the path of a file ({_SUFFIXES}) or a state dict")
     path = Path(os.fsdecode(weights)).expanduser()
@@ -80,7 +80,7 @@ def _missing(name: str, network: Network) -> Path:
     raise InvalidInput("weights", seen, f"Put it there, give its path as weights, or {fetch}")
 
 
-def _fetched(name: str, network: Network) -> Path:
+def _fetch_published(name: str, network: Network) -> Path:
     if not network.sha256:
         _missing(name, network)
     path = folder() / network.file
@@ -95,53 +95,53 @@ def _fetched(name: str, network: Network) -> Path:
 
 
 def _fetch(url: str, path: Path, sha256: str) -> None:
-    """The file of this checksum, whole or not at all."""
+    """Return the file of this checksum, whole or not at all."""
     import torch
 
     torch.hub.download_url_to_file(url, str(path), hash_prefix=sha256)
 
 
 def read(name: str, source: Path | Mapping[str, Any]) -> Weights:
-    """The tensors of a file, or those given; nothing that a file holds is ever run.
+    """Return the tensors of a file, or those given; nothing that a file holds is ever run.
 
     Raises InvalidInput where the file is not what its place says (by its checksum), cannot be read as tensors alone, or
     has numbers that are not finite.
     """
     if isinstance(source, Mapping):
-        return Weights(_checked(source, "the state dict"), "the state dict", False)
-    found, is_published = checksum(name, source)
-    return Weights(_checked(_state(source, is_published), str(source)), str(source), is_published, found)
+        return Weights(_check_tensors(source, "the state dict"), "the state dict", False)
+    sha256_found, is_published = checksum(name, source)
+    return Weights(_check_tensors(_state(source, is_published), str(source)), str(source), is_published, sha256_found)
 
 
 def checksum(name: str, path: Path) -> tuple[str, bool]:
-    """The SHA-256 of a file, and whether it is the published one; refused where its place says so and it is not."""
+    """Return the SHA-256 of a file, and whether it is the published one; InvalidInput for another file in its place."""
     network = NETWORKS[name]
     try:
         with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+            actual = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise InvalidInput("weights", f"{path} cannot be read: {error.strerror}", "Check the file") from None
-    is_published = found == network.sha256
+    is_published = actual == network.sha256
     if network.sha256 and not is_published and path.name == network.file:
-        seen = f"{path} has SHA-256 {found}, not {network.sha256}: it is not whole, or another file"
+        seen = f"{path} has SHA-256 {actual}, not {network.sha256}: it is not whole, or another file"
         raise InvalidInput("weights", seen, "Delete it and fetch it again, or rename it if it is one of your own")
-    return found, is_published
+    return actual, is_published
 
 
-def passed(name: str, path: Path) -> tuple[str, bool] | None:
-    """The digest of this network with the weights of this file, and whether that is the published one.
+def remembered_digest(name: str, path: Path) -> tuple[str, bool] | None:
+    """Return the digest of this network with the weights of this file, and whether that is the published one.
 
     None where no file of the same bytes has made one here.
     """
-    found, is_published = checksum(name, path)
+    sha256_found, is_published = checksum(name, path)
     try:
-        text = _note(name, path, found).read_text("ascii")
+        text = _note(name, path, sha256_found).read_text("ascii")
     except (OSError, ValueError):
         return None
     return (text, is_published) if _DIGEST.fullmatch(text) else None
 
 
-def remember(name: str, weights: Weights, digest: str) -> None:
+def remember_digest(name: str, weights: Weights, digest: str) -> None:
     """Note that a file made a network of this digest; where that cannot be written, it is made again next time."""
     if not weights.sha256:
         return
@@ -156,9 +156,9 @@ def remember(name: str, weights: Weights, digest: str) -> None:
 
 
 def _note(name: str, path: Path, sha256: str) -> Path:
-    """Where a file's digest is noted: another program may refuse it, and what a file is called says how it is read."""
+    """Return where a file's digest is noted, by network, name and content of the file."""
     key = "\n".join([name, path.name, sha256, program(), __version__])
-    return home() / "passed" / hashlib.sha256(os.fsencode(key)).hexdigest()
+    return cache_home() / "passed" / hashlib.sha256(os.fsencode(key)).hexdigest()
 
 
 _DIGEST = re.compile("[0-9a-f]{64}")
@@ -166,7 +166,7 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 
 @cache
 def program() -> str:
-    """Torch-fidelity and its version, which stands in the names of rows."""
+    """Return torch-fidelity and its version, which stands in the names of rows."""
     try:
         version = metadata.version("torch-fidelity")
     except metadata.PackageNotFoundError:  # a copy that no installer knows of
@@ -199,8 +199,8 @@ def _state(path: Path, is_published: bool) -> Any:
         raise InvalidInput("weights", seen, fix) from None
 
 
-def _checked(state: Any, where: str) -> dict[str, Any]:
-    """The tensors of a state dict on the CPU, every one of plain finite numbers."""
+def _check_tensors(state: Any, where: str) -> dict[str, Any]:
+    """Return the tensors of a state dict on the CPU, every one of plain finite numbers."""
     import torch
 
     fix = "Give a flat dict name -> tensor, as module.state_dict() returns it"
@@ -218,7 +218,7 @@ def _checked(state: Any, where: str) -> dict[str, Any]:
 
 
 def digest(state: Mapping[str, Any]) -> str:
-    """SHA-256 of names, types, shapes and bytes of tensors, in the order of their names: alike from any container."""
+    """Return the SHA-256 of names, types, shapes and bytes of tensors, ordered by name: alike from any container."""
     import torch
 
     total = hashlib.sha256()

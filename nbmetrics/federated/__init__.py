@@ -1,4 +1,4 @@
-"""Scores where the rows stay with the clients: what each reveals, what it costs, and what noise hides.
+"""Scores of clients who keep their rows: summaries as bytes, what these cost and reveal, and noise for privacy.
 
     sent = nm.federated.client_summary(rows, ("fid", "kid"))          # at each client: bytes
     scores = nm.federated.aggregate([sent, …], None, generators)      # at the server: as nm.evaluate on the rows
@@ -27,7 +27,7 @@ __all__ += ["plot_survival", "rank_survival", "spent"]
 
 
 def plot_survival(table: Any) -> Any:
-    """The curve of `rank_survival` as a matplotlib Figure, see `nbmetrics/federated/figure.py`."""
+    """Return the curve of `rank_survival` as a matplotlib Figure, see `nbmetrics/federated/figure.py`."""
     from .figure import plot_survival as plot
 
     return plot(table)

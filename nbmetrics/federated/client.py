@@ -1,4 +1,4 @@
-"""What a client runs: its rows become the bytes that it sends, once for all generators."""
+"""The client's side: its rows become the bytes that it sends, once for all generators."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from ..metrics import Metric, Sample
 from .noisy_summaries import noisy_sections
 from .privacy import Privacy
 from .serialization import Section, write
-from .summary_codec import REVEALS, Thrift, arrays_of, kind_of, says
+from .summary_codec import REVEALS, Thrift, arrays_of, kind_of, settings_text
 
-ROWS = "Leave the metric out, take KID with nm.RandomFeatures, or say reveal_rows=True, which sends every row"
+FIX_REVEALS_ROWS = (
+    "Leave the metric out, take KID with nm.RandomFeatures, or say reveal_rows=True, which sends every row"
+)
 MIN_ROWS = 10
 
 
@@ -88,7 +90,7 @@ def client_summary(
 
 
 def check_rows(sample: Sample, metrics: Sequence[Metric[Any]], min_rows: int) -> None:
-    """Refuse fewer rows than `min_rows`, and warn where rows can be rebuilt from what these metrics reveal."""
+    """Raise InvalidInput for fewer rows than `min_rows`; warn where rows can be rebuilt from what is sent."""
     least, sent = (
         check_count(min_rows, "min_rows", minimum=0),
         [m for m in metrics if kind_of(m, sample.dim) != "nothing"],
@@ -109,7 +111,7 @@ def check_rows(sample: Sample, metrics: Sequence[Metric[Any]], min_rows: int) ->
 
 
 def can_be_rebuilt(metric: Any, n: int, d: int) -> bool:
-    """Whether what the metric reveals of n rows with d features may tell them.
+    """Return whether what the metric reveals of n rows with d features may tell them.
 
     A covariance of n ≤ d rows tells who is a member, and the rows where columns hold few values; third moments give the
     rows back up to n = d + 1; a mean of random features has as many equations as the rows have numbers.
@@ -121,11 +123,11 @@ def can_be_rebuilt(metric: Any, n: int, d: int) -> bool:
 
 
 def section_of(metric: Metric[Any], sample: Sample, thrift: Thrift, reveal_rows: bool = False) -> Section:
-    """What a client reveals for one metric."""
+    """Return what a client reveals for one metric."""
     kind = kind_of(metric, sample.dim)
     if kind in ("rows", "own"):
         if not reveal_rows:
-            raise InvalidInput("metrics", f"{metric.label} needs {REVEALS['rows']} of a client", ROWS)
+            raise InvalidInput("metrics", f"{metric.label} needs {REVEALS['rows']} of a client", FIX_REVEALS_ROWS)
         if sample.rows is None:
             raise InvalidInput("rows", f"is a distribution, and {metric.label} needs rows", "Give rows")
         if metric.needs_test and sample.test is None:
@@ -133,4 +135,4 @@ def section_of(metric: Metric[Any], sample: Sample, thrift: Thrift, reveal_rows:
             raise InvalidInput("rows", f"have no test rows, which {metric.label} compares with", fix)
     arrays, notes = arrays_of(kind, metric, sample, thrift)
     count = math.inf if sample.rows is None else sample.rows.shape[0]
-    return Section(metric.name, says(metric), kind, count, arrays, thrift.type_of(kind, arrays), notes)
+    return Section(metric.name, settings_text(metric), kind, count, arrays, thrift.type_of(kind, arrays), notes)

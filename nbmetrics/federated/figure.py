@@ -13,7 +13,7 @@ from ..figures.drawing import AGGREGATES, caption, curve, label, legend, panels
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NEEDED = {"epsilon", "metric", "aggregate", "agreement", "best_kept", "best_low", "best_high", "survives"}
+REQUIRED_COLUMNS = {"epsilon", "metric", "aggregate", "agreement", "best_kept", "best_low", "best_high", "survives"}
 NOISE = "hatched, open marks: the noise decides who is first"
 HATCHES = {"avg": "///", "all": "\\\\\\"}
 
@@ -25,7 +25,7 @@ def plot_survival(table: pd.DataFrame) -> Figure:
     intervals of the table, at each ε by itself. Hatched, with open marks, is where `survives` is False: there the noise
     decides who is first, by avg from the lower left to the upper right, by all across.
     """
-    if not isinstance(table, pd.DataFrame) or not set(table) >= NEEDED or table.empty:
+    if not isinstance(table, pd.DataFrame) or not set(table) >= REQUIRED_COLUMNS or table.empty:
         raise InvalidInput("table", "is not what rank_survival returned", "Give nm.federated.rank_survival(…)")
     metrics = list(dict.fromkeys(table["metric"]))
     figure, axes = panels(2 * len(metrics), rows=len(metrics))

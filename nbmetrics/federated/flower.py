@@ -28,7 +28,7 @@ from .server import aggregate
 
 # Where the bytes lie among a client's metrics.
 KEY = "nbmetrics"
-Found = Iterable[tuple[int, Mapping[str, Any]]]
+ClientResults = Iterable[tuple[int, Mapping[str, Any]]]
 
 
 def evaluation(
@@ -68,8 +68,8 @@ def evaluation(
     if options.get("privacy") is not None:
         return 0.0, client.size, {KEY: sent}
     scores = evaluate([client], {"generated": generated}, wanted, samples=samples, seed=seed, progress=False)
-    told = {metric.name: float(scores.values(metric.name).avg[0]) for metric in wanted}
-    return told[wanted[0].name], client.size, {**told, KEY: sent}
+    scores_by_name = {metric.name: float(scores.values(metric.name).avg[0]) for metric in wanted}
+    return scores_by_name[wanted[0].name], client.size, {**scores_by_name, KEY: sent}
 
 
 class Aggregation:
@@ -104,14 +104,18 @@ class Aggregation:
         self._settings: dict[str, Any] = {"samples": samples, "seed": seed}
         self.scores: list[Scores] = []
 
-    def __call__(self, results: Found) -> dict[str, float]:
+    def __call__(self, results: ClientResults) -> dict[str, float]:
         """The scores of one round; InvalidInput for a client that sent no summary."""
-        found = [_checked(k, item) for k, item in enumerate(check_list(results, "results"), 1)]
+        client_results = [_client_result(k, item) for k, item in enumerate(check_list(results, "results"), 1)]
         generators = self._generators() if _is_call(self._generators) else self._generators
-        wanted, counts = metric_list(self._metrics), [n for n, _ in found]
-        scores = aggregate([told[KEY] for _, told in found], counts, generators, wanted, **self._settings)
+        wanted, counts = metric_list(self._metrics), [n for n, _ in client_results]
+        scores = aggregate([m[KEY] for _, m in client_results], counts, generators, wanted, **self._settings)
         self.scores.append(scores)
-        means = {f"{m.name}_mean": _mean(m, found) for m in wanted if all(m.name in told for _, told in found)}
+        means = {
+            f"{m.name}_mean": _weighted_mean(m, client_results)
+            for m in wanted
+            if all(m.name in metrics for _, metrics in client_results)
+        }
         for metric in scores.metrics:
             values = scores.values(metric)
             for g, name in enumerate(scores.generators):
@@ -120,8 +124,8 @@ class Aggregation:
         return means
 
 
-def _checked(k: int, item: Any) -> tuple[float, Mapping[str, Any]]:
-    """What one client returned: its number of rows, and its metrics with a summary."""
+def _client_result(k: int, item: Any) -> tuple[float, Mapping[str, Any]]:
+    """Return what one client returned: its number of rows, and its metrics with a summary."""
     fix = "Let clients return what nm.federated.flower.evaluation gives"
     if not isinstance(item, tuple | list) or len(item) != 2 or not isinstance(item[1], Mapping):
         raise InvalidInput("results", f"client {k} returned {shown(item)}", fix)
@@ -134,6 +138,6 @@ def _is_call(generators: Any) -> bool:
     return isinstance(generators, Callable) and not hasattr(generators, "sample")  # type: ignore[arg-type]
 
 
-def _mean(metric: Metric[Any], found: list[tuple[float, Mapping[str, Any]]]) -> float:
-    """Flower's weighted mean."""
-    return sum(n * float(told[metric.name]) for n, told in found) / sum(n for n, _ in found)
+def _weighted_mean(metric: Metric[Any], client_results: list[tuple[float, Mapping[str, Any]]]) -> float:
+    """Return Flower's weighted mean of a metric."""
+    return sum(n * float(metrics[metric.name]) for n, metrics in client_results) / sum(n for n, _ in client_results)

@@ -1,4 +1,4 @@
-"""What it costs to know: bytes up and down for each client, metric and aggregate, as they would be sent."""
+"""The ledger: bytes up and down for each client, metric and aggregate, as they would be sent, and what they reveal."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..evaluation.scores import Scores
 from ..metrics import Metric, Sample
 from ..summaries.moments import SMALL
 from .serialization import Section, size
-from .summary_codec import REVEALS, Thrift, blank, kind_of, says
+from .summary_codec import REVEALS, Thrift, blank_arrays, kind_of, settings_text
 
 COLUMNS = ["client", "metric", "aggregate", "bytes", "bytes_down", "reveals"]
 # Of a score.
-NUMBER = 8
+BYTES_PER_SCORE = 8
 
 
 def ledger(scores: Scores, *, precision: str = "float64", rank: int | None = None) -> pd.DataFrame:
@@ -41,21 +41,23 @@ def ledger(scores: Scores, *, precision: str = "float64", rank: int | None = Non
     for result in map(scores.result, scores.metrics):
         own = [summary for summary, answers in zip(result.generated, _answers(result), strict=True) if answers is None]
         samples = [s for s, answers in zip(result.generators, _answers(result), strict=True) if answers is None]
-        down = sum(_bytes(result.metric, s, sample, thrift)[0] for s, sample in zip(own, samples, strict=True))
+        down = sum(_metric_bytes(result.metric, s, sample, thrift)[0] for s, sample in zip(own, samples, strict=True))
         for c, client in enumerate(scores.names):
-            sent, reveals = _sent(result, c, thrift)
-            answered = sum(_bytes(result.metric, a[c], None, thrift)[0] for a in _answers(result) if a is not None)
+            sent, reveals = _bytes_for_all(result, c, thrift)
+            answered = sum(
+                _metric_bytes(result.metric, a[c], None, thrift)[0] for a in _answers(result) if a is not None
+            )
             for_avg = 0 if result.metric.is_conditional else answered
-            values = NUMBER * len(scores.generators)
+            values = BYTES_PER_SCORE * len(scores.generators)
             rows.append((client, result.name, "avg", values + for_avg, down, "one number a generator"))
             rows.append((client, result.name, "all", sent + answered, 0, reveals))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _sent(result: Cells, c: int, thrift: Thrift) -> tuple[int, str]:
-    """Bytes of what client c sends for *all*, and what that tells; of what it sent, where only that is here."""
+def _bytes_for_all(result: Cells, c: int, thrift: Thrift) -> tuple[int, str]:
+    """Return the bytes of what client c sends for *all*, or sent where only that is here, and what they reveal."""
     if not result.sent:
-        return _bytes(result.metric, result.real[c], result.clients[c], thrift)
+        return _metric_bytes(result.metric, result.real[c], result.clients[c], thrift)
     section: Section = result.sent[c]
     return (size(result.clients[c].dim, [section]) if section.arrays else 0), REVEALS[section.kind]
 
@@ -64,8 +66,8 @@ def _answers(result: Cells) -> tuple[Any, ...]:
     return result.answers or (None,) * len(result.generated)
 
 
-def _bytes(metric: Metric[Any], summary: Any, sample: Sample | None, thrift: Thrift) -> tuple[int, str]:
-    """The length of what `client_summary` writes for one metric, and what that tells."""
+def _metric_bytes(metric: Metric[Any], summary: Any, sample: Sample | None, thrift: Thrift) -> tuple[int, str]:
+    """Return the length of what `client_summary` writes for one metric, and what that reveals."""
     summary = part_of(summary)
     if refusal_of(summary) and not isinstance(summary, RemoteSummary):  # nothing is sent
         return 0, REVEALS["nothing"]
@@ -73,34 +75,34 @@ def _bytes(metric: Metric[Any], summary: Any, sample: Sample | None, thrift: Thr
     if kind == "nothing":
         return 0, REVEALS[kind]
     if kind == "own" or (kind == "rows" and (sample is None or sample.rows is None)):
-        return _size(summary), REVEALS["own"]
+        return _unknown_format_bytes(summary), REVEALS["own"]
     assert sample is not None
     is_away = isinstance(summary, RemoteSummary) and kind != "thirds"
-    arrays, notes = _away(summary, sample.dim) if is_away else blank(kind, summary, sample, thrift)
-    count = _count(summary, sample)
-    section = Section(metric.name, says(metric), kind, count, arrays, thrift.type_of(kind, arrays), notes)
+    arrays, notes = _blank_remote(summary, sample.dim) if is_away else blank_arrays(kind, summary, sample, thrift)
+    count = _row_count(summary, sample)
+    section = Section(metric.name, settings_text(metric), kind, count, arrays, thrift.type_of(kind, arrays), notes)
     return size(sample.dim, [section]), REVEALS[kind]
 
 
-def _away(summary: RemoteSummary, dim: int) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-    """As `blank`, of a summary that stayed on a cluster: the numbers that it has, of few rows more than are sent."""
-    rest = max(summary.nbytes // NUMBER - 1 - dim, 0)
+def _blank_remote(summary: RemoteSummary, dim: int) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+    """Return empty arrays as `blank_arrays` does, for a summary that stayed on a cluster; of few rows, too many."""
+    rest = max(summary.nbytes // BYTES_PER_SCORE - 1 - dim, 0)
     other = "covariance" if (summary.count or 0) > dim > SMALL else "factor"
     return {"mean": np.broadcast_to(0.0, (dim,)), other: np.broadcast_to(0.0, (rest,))}, {}
 
 
-def _count(summary: Any, sample: Sample) -> float:
-    """Of the rows; infinity of a distribution."""
+def _row_count(summary: Any, sample: Sample) -> float:
+    """Return the number of rows of a summary; infinity of a distribution."""
     if sample.rows is not None:
         return int(sample.rows.shape[0])
-    known = getattr(summary, "count", None) if sample.stream is None else sample.stream.size
-    return math.inf if known is None else known
+    count = getattr(summary, "count", None) if sample.stream is None else sample.stream.size
+    return math.inf if count is None else count
 
 
-def _size(summary: Any) -> int:
-    """Bytes of a summary of which no format is known: as it says, 8 a number, or what it takes to write it down."""
+def _unknown_format_bytes(summary: Any) -> int:
+    """Return the bytes of a summary of no known format: as it says, 8 a number, or what it takes to write it down."""
     if (said := getattr(summary, "nbytes", None)) is not None:
         return int(said)
     if isinstance(summary, tuple | list):
-        return sum(map(_size, summary))
-    return NUMBER if isinstance(summary, int | float) else len(pickle.dumps(summary))
+        return sum(map(_unknown_format_bytes, summary))
+    return BYTES_PER_SCORE if isinstance(summary, int | float) else len(pickle.dumps(summary))

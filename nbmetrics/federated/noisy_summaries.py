@@ -1,4 +1,4 @@
-"""Summaries with noise: what a client sends under `Privacy`, and FID of what arrives.
+"""Summaries with noise: what a client sends under `Privacy`, and FID of what the server receives.
 
 Means and second moments pool as they are, noise and all, and only what is scored is made a covariance: the noise of
 many clients averages out before negative eigenvalues are cut off, which FID-avg has to do client by client.
@@ -23,24 +23,34 @@ from ..metrics.kid.embedding import Embedding
 from ..metrics.kid.random_features import RandomFeatures
 from ..summaries.kernel_mean import KernelMean, KernelPart
 from ..summaries.moments import Moments
-from .privacy import FEATURES, LEAST_CLIP, MOMENTS, MOST_CLIP, Normals, Privacy, centre_of, clipped_moments, unfolded
-from .serialization import AGAIN, Section
-from .summary_codec import kind_of, says
+from .privacy import (
+    FEATURES,
+    MAX_CLIP,
+    MIN_CLIP,
+    MOMENTS,
+    Normals,
+    Privacy,
+    centre_of,
+    clipped_moments,
+    symmetric_matrix,
+)
+from .serialization import FIX_DAMAGED, Section
+from .summary_codec import kind_of, settings_text
 
 # Of means of rows in the unit ball with noise, and of its deviation.
-MOST = 1e9
-BOUNDED = "Take 'fid' with a clip, or KID(nm.RandomFeatures(nm.RBF(sigma), 1024)), or leave privacy out"
+MAX_ABS_VALUE = 1e9
+FIX_UNBOUNDED = "Take 'fid' with a clip, or KID(nm.RandomFeatures(nm.RBF(sigma), 1024)), or leave privacy out"
 
 
 def noisy_sections(metrics: Sequence[Metric[Any]], sample: Sample, privacy: Privacy) -> list[Section]:
-    """What a client reveals for these metrics, its (ε, δ) spent on all of them together."""
-    sections = [bounded(metric, sample, privacy) for metric in metrics]
+    """Return what a client reveals for these metrics, its (ε, δ) spent on all of them together."""
+    sections = [bounded_section(metric, sample, privacy) for metric in metrics]
     z, normals = privacy.multiplier(max(1, sum(bool(s.arrays) for s in sections))), privacy.stream()
     return [with_noise(section, z, normals) for section in sections]
 
 
-def check_bounded(metric: Any, sample: Sample) -> str:
-    """The kind of its summary, where one row moves it a bounded way only."""
+def check_is_bounded(metric: Any, sample: Sample) -> str:
+    """Return the kind of a metric's summary, if one row moves it a bounded way only; InvalidInput otherwise."""
     kind = kind_of(metric, sample.dim)
     if sample.rows is None:
         raise InvalidInput("rows", "is a distribution, which has no rows to protect", "Leave privacy out")
@@ -48,30 +58,36 @@ def check_bounded(metric: Any, sample: Sample) -> str:
         return kind
     if kind not in ("moments", "nothing"):
         seen = f"{metric.label} of {metric.convention!r} has no summary that one row moves a bounded way only"
-        raise InvalidInput("metrics", seen, BOUNDED)
+        raise InvalidInput("metrics", seen, FIX_UNBOUNDED)
     return kind
 
 
-def bounded(metric: Any, sample: Sample, privacy: Privacy) -> Section:
-    """What noise is added to; `sigma` in its notes is its sensitivity, the noise of multiplier 1."""
-    kind, rows = check_bounded(metric, sample), cast(Array, sample.rows)
+def bounded_section(metric: Any, sample: Sample, privacy: Privacy) -> Section:
+    """Return what noise is added to; `sigma` in its notes is its sensitivity, the noise of multiplier 1."""
+    kind, rows = check_is_bounded(metric, sample), cast(Array, sample.rows)
     n, d = rows.shape
     if kind == "nothing":
-        return Section(metric.name, says(metric), kind, n, {})
+        return Section(metric.name, settings_text(metric), kind, n, {})
     notes = {"epsilon": privacy.epsilon, "delta": privacy.delta}
     if kind == "features":
         notes["sigma"] = math.sqrt(FEATURES * metric.kernel.kernel.scale) / n
         return Section(
-            metric.name, says(metric), f"noisy {kind}", n, {"mean": metric.kernel.embed(rows).vector}, "<f8", notes
+            metric.name,
+            settings_text(metric),
+            f"noisy {kind}",
+            n,
+            {"mean": metric.kernel.embed(rows).vector},
+            "<f8",
+            notes,
         )
     mean, second = clipped_moments(rows, privacy)
     notes |= {"clip": cast(float, privacy.clip), "sigma": math.sqrt(MOMENTS) / n}
     arrays = {"mean": mean, "second": second, "centre": centre_of(privacy, d)}
-    return Section(metric.name, says(metric), f"noisy {kind}", n, arrays, "<f8", notes)
+    return Section(metric.name, settings_text(metric), f"noisy {kind}", n, arrays, "<f8", notes)
 
 
 def with_noise(section: Section, multiplier: float, normals: Normals) -> Section:
-    """A release: noise of `multiplier` times the sensitivity in all numbers but the centre's, which is public."""
+    """Return a release: noise of `multiplier` times the sensitivity in all numbers but the public centre's."""
     if not section.arrays:
         return section
     sigma = multiplier * section.notes["sigma"]
@@ -102,21 +118,21 @@ class NoisyMoments:
 
     @classmethod
     def of(cls, section: Section, dim: int) -> NoisyMoments:
-        """From what a client sent."""
+        """Return the moments from what a client sent."""
         notes, arrays = section.notes, section.arrays
         sizes = {"mean": (dim,), "second": (math.comb(dim + 1, 2),), "centre": (dim,)}
         if {k: a.shape for k, a in arrays.items()} != sizes or not {"clip", "sigma"} <= set(notes):
-            raise InvalidInput("arrays", f"are {sorted(arrays)} of another size", AGAIN)
+            raise InvalidInput("arrays", f"are {sorted(arrays)} of another size", FIX_DAMAGED)
         c = notes["clip"]
         sizes_of = [float(np.abs(arrays[name]).max()) for name in ("mean", "second")] + [notes["sigma"]]
-        if not (LEAST_CLIP <= c <= MOST_CLIP and min(sizes_of) >= 0.0 and max(sizes_of) <= MOST):
-            raise InvalidInput("arrays", "are beyond what clipping and noise leave", AGAIN)
-        second = c * c * unfolded(arrays["second"], dim)
+        if not (MIN_CLIP <= c <= MAX_CLIP and min(sizes_of) >= 0.0 and max(sizes_of) <= MAX_ABS_VALUE):
+            raise InvalidInput("arrays", "are beyond what clipping and noise leave", FIX_DAMAGED)
+        second = c * c * symmetric_matrix(arrays["second"], dim)
         return cls(section.count, c * arrays["mean"], second, arrays["centre"], (c * notes["sigma"]) ** 2)
 
     @classmethod
     def pool(cls, parts: Sequence[NoisyMoments], weights: Sequence[float]) -> NoisyMoments:
-        """Of the mixture: all of it is linear."""
+        """Return the moments of the mixture: all of it is linear."""
         if any(not np.array_equal(part.centre, parts[0].centre) for part in parts):
             raise InvalidInput("privacy", "has another centre at some client", "Let all clients clip about one point")
         pairs = [pair for pair in zip(parts, weights, strict=True) if pair[1]]
@@ -125,7 +141,7 @@ class NoisyMoments:
         return cls(1.0 / lost, np.asarray(mean), np.asarray(second), parts[0].centre, variance)
 
     @cached_property
-    def repaired(self) -> Moments:
+    def repaired_moments(self) -> Moments:
         """Moments whose covariance has no negative eigenvalue; those that noise made negative are 0.
 
         Before that the covariance is unbiased: the noise of the mean is taken off its square. After it the trace is too
@@ -165,7 +181,7 @@ class NoisyFID(FID):
 
     def terms(self, real: Any, generated: Moments) -> dict[str, float]:
         """Those of FID on the repaired moments."""
-        return super().terms(_repaired(real), generated)
+        return super().terms(_as_moments(real), generated)
 
     def size_gap(self, *args: Any) -> float:
         """Unknown: noise makes a gap too."""
@@ -176,30 +192,30 @@ class NoisyFID(FID):
         return np.full(len(clients), np.nan)
 
     def scale(self, summary: Any) -> float:
-        return _repaired(summary).trace
+        return _as_moments(summary).trace
 
     @property
     def convention(self) -> str:
         return f"{super().convention}; of moments with noise, negative eigenvalues cut off"
 
 
-def _repaired(summary: Any) -> Moments:
-    return summary.repaired if isinstance(summary, NoisyMoments) else summary
+def _as_moments(summary: Any) -> Moments:
+    return summary.repaired_moments if isinstance(summary, NoisyMoments) else summary
 
 
 def noisy_mean(metric: Any, section: Section) -> KernelMean:
-    """The kernel mean of random features with noise, whose square is taken off where pairs of a row with itself are."""
+    """Return the kernel mean of random features with noise, its square taken off pairs of a row with itself."""
     kernel: RandomFeatures = metric.kernel
     arrays, notes = section.arrays, section.notes
     if {name: array.shape for name, array in arrays.items()} != {"mean": (kernel.count,)}:
-        raise InvalidInput("arrays", f"are {sorted(arrays)} of another size", AGAIN)
+        raise InvalidInput("arrays", f"are {sorted(arrays)} of another size", FIX_DAMAGED)
     noise = section.count * kernel.count * notes.get("sigma", 0.0) ** 2
     part = KernelPart(kernel, Embedding(arrays["mean"]), section.count, kernel.kernel.scale + noise)
     return KernelMean((part,), (1.0,))
 
 
-def arrived(metric: Metric[Any], sent: Sequence[Section]) -> tuple[Metric[Any], list[Any]]:
-    """What the server makes of the clients' sections, and the metric that scores it."""
+def server_summaries(metric: Metric[Any], sent: Sequence[Section]) -> tuple[Metric[Any], list[Any]]:
+    """Return the metric that scores the clients' sections, and their summaries as the server reads them."""
     if sent[0].kind == "noisy moments":
         return NoisyFID(), [NoisyMoments.of(section, len(section.arrays["mean"])) for section in sent]
     return metric, [noisy_mean(metric, section) for section in sent]

@@ -39,9 +39,9 @@ from ..errors import InvalidInput, check_count, check_list, check_number
 
 # Of the squares of Δ n.
 MOMENTS, FEATURES = 4.5, 4.0
-LEAST_DELTA, MOST_DELTA = 1e-30, 0.5
-LEAST_EPSILON, MOST_EPSILON = 1e-3, 1e3
-LEAST_CLIP, MOST_CLIP = 1e-12, 1e12
+MIN_DELTA, MAX_DELTA = 1e-30, 0.5
+MIN_EPSILON, MAX_EPSILON = 1e-3, 1e3
+MIN_CLIP, MAX_CLIP = 1e-12, 1e12
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,9 @@ class Privacy:
 
     def __post_init__(self) -> None:
         checked = {
-            "epsilon": check_number(self.epsilon, "epsilon", minimum=LEAST_EPSILON, maximum=MOST_EPSILON),
-            "delta": check_number(self.delta, "delta", minimum=LEAST_DELTA, maximum=MOST_DELTA),
-            "clip": None
-            if self.clip is None
-            else check_number(self.clip, "clip", minimum=LEAST_CLIP, maximum=MOST_CLIP),
+            "epsilon": check_number(self.epsilon, "epsilon", minimum=MIN_EPSILON, maximum=MAX_EPSILON),
+            "delta": check_number(self.delta, "delta", minimum=MIN_DELTA, maximum=MAX_DELTA),
+            "clip": None if self.clip is None else check_number(self.clip, "clip", minimum=MIN_CLIP, maximum=MAX_CLIP),
             "centre": None if self.centre is None else to_numpy(to_float64(as_rows([self.centre], "centre")))[0],
             "seed": None if self.seed is None else check_count(self.seed, "seed", minimum=0),
         }
@@ -88,11 +86,11 @@ class Privacy:
             object.__setattr__(self, name, value)
 
     def multiplier(self, releases: int) -> float:
-        """z of each of so many releases: noise of z times their sensitivity spends ε and δ on all together."""
+        """Return z of each of so many releases: noise of z times their sensitivity spends ε and δ on all together."""
         return noise_multiplier(self.epsilon, self.delta, releases)
 
     def stream(self) -> Normals:
-        """Where the noise of one call comes from."""
+        """Return the stream of the noise of one call."""
         return Normals(self.seed)
 
 
@@ -103,7 +101,7 @@ class Normals:
         self._rng = None if seed is None else np.random.default_rng(seed)
 
     def draw(self, count: int) -> np.ndarray:
-        """(count,), by the inverse of Φ at 53 bits of the system's own generator."""
+        """Return (count,) normals, by the inverse of Φ at 53 bits of the system's own generator."""
         if self._rng is not None:
             return self._rng.standard_normal(count)
         bits = np.frombuffer(os.urandom(8 * count), dtype=np.uint64) >> np.uint64(11)
@@ -123,13 +121,14 @@ def spent(noise_multipliers: Any, delta: float) -> float:
     >>> round(nm.federated.spent([4.0] * 50, 1e-5), 6)
     8.595866
     """
-    given = noise_multipliers if isinstance(noise_multipliers, Iterable) else [noise_multipliers]
+    multipliers = noise_multipliers if isinstance(noise_multipliers, Iterable) else [noise_multipliers]
     values = [
-        check_number(z, "noise_multipliers", minimum=1e-3, maximum=1e9) for z in check_list(given, "noise_multipliers")
+        check_number(z, "noise_multipliers", minimum=1e-3, maximum=1e9)
+        for z in check_list(multipliers, "noise_multipliers")
     ]
     if not values:
         raise InvalidInput("noise_multipliers", "is empty", "Give one for each release")
-    goal = math.log(check_number(delta, "delta", minimum=LEAST_DELTA, maximum=MOST_DELTA))
+    goal = math.log(check_number(delta, "delta", minimum=MIN_DELTA, maximum=MAX_DELTA))
     mu = math.sqrt(math.fsum(z**-2 for z in values))
     if log_delta(0.0, mu) <= goal:
         return 0.0
@@ -145,8 +144,8 @@ def noise_multiplier(epsilon: float, delta: float, releases: int = 1) -> float:
     >>> round(nm.federated.noise_multiplier(8.595866, 1e-5, 50), 4)
     4.0
     """
-    bound = check_number(epsilon, "epsilon", minimum=LEAST_EPSILON, maximum=MOST_EPSILON)
-    goal = math.log(check_number(delta, "delta", minimum=LEAST_DELTA, maximum=MOST_DELTA))
+    bound = check_number(epsilon, "epsilon", minimum=MIN_EPSILON, maximum=MAX_EPSILON)
+    goal = math.log(check_number(delta, "delta", minimum=MIN_DELTA, maximum=MAX_DELTA))
     count = check_count(releases, "releases", maximum=10**6)
     from scipy.optimize import brentq
 
@@ -155,21 +154,21 @@ def noise_multiplier(epsilon: float, delta: float, releases: int = 1) -> float:
 
 
 def log_delta(epsilon: float, mu: float) -> float:
-    """log δ(ε) of Gaussian-DP μ."""
+    """Return log δ(ε) of Gaussian-DP μ."""
     high = float(log_ndtr(mu / 2.0 - epsilon / mu))
     low = float(log_ndtr(-mu / 2.0 - epsilon / mu)) + epsilon
     return high + math.log1p(-min(math.exp(low - high), 1.0 - 1e-16))
 
 
 def clipped_moments(rows: Any, privacy: Privacy) -> tuple[np.ndarray, np.ndarray]:
-    """The means of u and of uuᵀ, the latter as an isometric triangle; u = (x − c)/C clipped to the unit ball."""
+    """Return the means of u and of uuᵀ, as an isometric triangle; u = (x − c)/C clipped to the unit ball."""
     if privacy.clip is None:
         raise InvalidInput("privacy", "has no clip, which bounds what one row does to FID", "Say Privacy(…, clip=C)")
     x = to_numpy(to_float64(rows))
     centre = centre_of(privacy, x.shape[1])
     u = (x - centre) / privacy.clip
     u /= np.maximum(np.linalg.norm(u, axis=1), 1.0)[:, None]
-    return u.mean(axis=0), isometric(u.T @ u / len(u))
+    return u.mean(axis=0), isometric_triangle(u.T @ u / len(u))
 
 
 def centre_of(privacy: Privacy, dim: int) -> np.ndarray:
@@ -179,14 +178,14 @@ def centre_of(privacy: Privacy, dim: int) -> np.ndarray:
     return np.asarray(centre)
 
 
-def isometric(matrix: np.ndarray) -> np.ndarray:
-    """The upper triangle, √2 times what is off the diagonal: lengths are Frobenius norms."""
+def isometric_triangle(matrix: np.ndarray) -> np.ndarray:
+    """Return the upper triangle, √2 times what is off the diagonal: lengths are Frobenius norms."""
     d = len(matrix)
     return np.asarray((matrix * np.where(np.eye(d, dtype=bool), 1.0, math.sqrt(2.0)))[np.triu_indices(d)])
 
 
-def unfolded(triangle: np.ndarray, d: int) -> np.ndarray:
-    """The symmetric (d, d) matrix of `isometric`."""
+def symmetric_matrix(triangle: np.ndarray, d: int) -> np.ndarray:
+    """Return the symmetric (d, d) matrix of an `isometric_triangle`."""
     upper = np.zeros((d, d))
     upper[np.triu_indices(d)] = triangle
     return np.asarray(np.diag(np.diagonal(upper)) + (np.triu(upper, 1) + np.triu(upper, 1).T) / math.sqrt(2.0))

@@ -29,9 +29,9 @@ MAGIC = NAME + bytes([VERSION])
 START = len(MAGIC) + 4
 CHECKSUM = hashlib.sha256().digest_size
 TYPES = ("<f8", "<f4")
-LONGEST_HEADER, MOST_SECTIONS, MOST_ARRAYS, MOST_AXES = 1 << 20, 1000, 8, 2
-WIDEST, MOST_ROWS, LARGEST = 1_000_000, 10**15, 1e100
-AGAIN = "Send what nm.federated.client_summary made, unchanged"
+MAX_HEADER_BYTES, MAX_SECTIONS, MAX_ARRAYS, MAX_AXES = 1 << 20, 1000, 8, 2
+MAX_FEATURES, MAX_ROWS, MAX_ABS_NUMBER = 1_000_000, 10**15, 1e100
+FIX_DAMAGED = "Send what nm.federated.client_summary made, unchanged"
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class Section:
     """
 
     metric: str
-    says: str
+    settings_text: str
     kind: str
     count: float
     arrays: Mapping[str, np.ndarray]
@@ -58,42 +58,42 @@ class Section:
 
     @property
     def head(self) -> dict[str, Any]:
-        """Its part of the header."""
+        """Return its part of the header."""
         count = None if math.isinf(self.count) else int(self.count)
         arrays = [[name, list(array.shape)] for name, array in self.arrays.items()]
         notes = {"notes": dict(self.notes)} if self.notes else {}
-        head = {"metric": self.metric, "says": self.says, "kind": self.kind, "count": count, "type": self.type}
+        head = {"metric": self.metric, "says": self.settings_text, "kind": self.kind, "count": count, "type": self.type}
         return {**head, **notes, "arrays": arrays}
 
 
 def size(dim: int, sections: Sequence[Section]) -> int:
-    """How many bytes `write` gives, from the shapes alone."""
+    """Return how many bytes `write` gives, from the shapes alone."""
     numbers = sum(math.prod(a.shape) * int(s.type[-1]) for s in sections for a in s.arrays.values())
     return START + len(_header(dim, sections)) + numbers + CHECKSUM
 
 
 def write(dim: int, sections: Sequence[Section]) -> bytes:
-    """The sections as bytes."""
+    """Return the sections as bytes."""
     for section in sections:
         _check_range(section)
     header = _header(dim, sections)
     numbers = [np.ascontiguousarray(a, dtype=s.type).tobytes() for s in sections for a in s.arrays.values()]
-    return sealed(b"".join([MAGIC, len(header).to_bytes(4, "little"), header, *numbers]))
+    return with_checksum(b"".join([MAGIC, len(header).to_bytes(4, "little"), header, *numbers]))
 
 
-def sealed(body: bytes) -> bytes:
-    """The bytes with their checksum behind them."""
+def with_checksum(body: bytes) -> bytes:
+    """Return the bytes with their checksum behind them."""
     return body + hashlib.sha256(body).digest()
 
 
 def has_checksum(data: Any) -> bool:
-    """Whether bytes that `read` accepted were checked for damage: version 1 cannot be."""
+    """Return whether bytes that `read` accepted were checked for damage: version 1 cannot be."""
     return bytes(data[len(NAME) : len(MAGIC)]) != b"\x01"
 
 
 def _check_range(section: Section) -> None:
-    """Refuse numbers that their type, or the reader, cannot hold."""
-    least, most = (1e-30, 1e38) if section.type == "<f4" else (0.0, LARGEST)
+    """Raise InvalidInput for numbers that their type, or the reader, cannot hold."""
+    least, most = (1e-30, 1e38) if section.type == "<f4" else (0.0, MAX_ABS_NUMBER)
     for array in section.arrays.values():
         size = float(np.abs(array).max(initial=0.0))
         if size > most or 0.0 < size < least:
@@ -107,90 +107,101 @@ def _header(dim: int, sections: Sequence[Section]) -> bytes:
 
 
 def read(data: Any, who: str) -> tuple[int, dict[str, Section]]:
-    """The dimension and the sections by metric; InvalidInput, about `who`, for anything that `write` does not make."""
+    """Return the dimension and the sections by metric; InvalidInput, about `who`, for bytes not made by `write`."""
     if not isinstance(data, bytes | bytearray | memoryview):
-        raise InvalidInput(who, f"is {type(data).__name__}", f"Give bytes. {AGAIN}")
+        raise InvalidInput(who, f"is {type(data).__name__}", f"Give bytes. {FIX_DAMAGED}")
     data = bytes(data)
     try:
         return _read(data)
     except InvalidInput as error:
-        raise InvalidInput(who, f"{error.argument} {error.seen}", AGAIN) from None
+        raise InvalidInput(who, f"{error.argument} {error.seen}", FIX_DAMAGED) from None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
-        raise InvalidInput(who, f"has a header that cannot be read ({type(error).__name__})", AGAIN) from None
+        raise InvalidInput(who, f"has a header that cannot be read ({type(error).__name__})", FIX_DAMAGED) from None
 
 
 def _body(data: bytes) -> bytes:
-    """The bytes before the checksum, which must be theirs; all bytes of version 1, which has none."""
+    """Return the bytes before the checksum, which must be theirs; all bytes of version 1, which has none."""
     if not data.startswith(NAME):
-        raise InvalidInput("summary", f"begins with {shown(data[:8])}, and is no client summary", AGAIN)
+        raise InvalidInput("summary", f"begins with {shown(data[:8])}, and is no client summary", FIX_DAMAGED)
     version = int.from_bytes(data[len(NAME) : len(MAGIC)], "little")
     if version == 1:
         return data
     if version != VERSION:
-        raise InvalidInput("summary", f"is of version {version}, and versions 1 and {VERSION} can be read", AGAIN)
+        raise InvalidInput("summary", f"is of version {version}, and versions 1 and {VERSION} can be read", FIX_DAMAGED)
     body, checksum = data[:-CHECKSUM], data[-CHECKSUM:]
     if hashlib.sha256(body).digest() != checksum:
-        raise InvalidInput("summary", "is damaged or cut short: its checksum is not that of its bytes", AGAIN)
+        raise InvalidInput("summary", "is damaged or cut short: its checksum is not that of its bytes", FIX_DAMAGED)
     return body
 
 
 def _read(data: bytes) -> tuple[int, dict[str, Section]]:
     data = _body(data)
     length = int.from_bytes(data[len(MAGIC) : START], "little")
-    if len(data) < START or length > min(LONGEST_HEADER, len(data) - START):
-        raise InvalidInput("summary", f"is cut short, or its header of {length:,} bytes is too long", AGAIN)
+    if len(data) < START or length > min(MAX_HEADER_BYTES, len(data) - START):
+        raise InvalidInput("summary", f"is cut short, or its header of {length:,} bytes is too long", FIX_DAMAGED)
     head = json.loads(data[START : START + length].decode())
-    dim = check_count(_whole(head["dim"]), "dim", maximum=WIDEST)
-    listed = _list(head["sections"], "sections", MOST_SECTIONS)
-    found, position = {}, START + length
+    dim = check_count(_check_whole_number(head["dim"]), "dim", maximum=MAX_FEATURES)
+    listed = _check_items(head["sections"], "sections", MAX_SECTIONS)
+    sections_by_name, position = {}, START + length
     shapes = [_shapes(item["arrays"]) for item in listed]
     types = [check_choice(item["type"], TYPES, "type") for item in listed]
     promised = sum(math.prod(shape) * int(t[-1]) for part, t in zip(shapes, types, strict=True) for _, shape in part)
     if promised != len(data) - position:
         there = f"{len(data) - position:,} bytes of numbers, and promises {promised:,}"
-        raise InvalidInput("summary", f"has {there}", AGAIN)
+        raise InvalidInput("summary", f"has {there}", FIX_DAMAGED)
     for item, part, kind_of in zip(listed, shapes, types, strict=True):
         arrays = {}
         for name, shape in part:
             count = math.prod(shape)
             values = np.frombuffer(data, dtype=kind_of, count=count, offset=position).astype(np.float64)
             position += count * int(kind_of[-1])
-            if not (np.abs(values) <= LARGEST).all():  # NaN is not
-                raise InvalidInput(name, f"has numbers that are not finite, or beyond {LARGEST:g}", AGAIN)
+            if not (np.abs(values) <= MAX_ABS_NUMBER).all():  # NaN is not
+                raise InvalidInput(name, f"has numbers that are not finite, or beyond {MAX_ABS_NUMBER:g}", FIX_DAMAGED)
             arrays[name] = values.reshape(shape)
         section = _section(item, arrays, kind_of)
-        if section.metric in found:
-            raise InvalidInput("sections", f"has {shown(section.metric)} twice", AGAIN)
-        found[section.metric] = section
-    return dim, found
+        if section.metric in sections_by_name:
+            raise InvalidInput("sections", f"has {shown(section.metric)} twice", FIX_DAMAGED)
+        sections_by_name[section.metric] = section
+    return dim, sections_by_name
 
 
 def _section(item: Any, arrays: dict[str, np.ndarray], kind_of: str) -> Section:
     metric, said, kind = (item[key] for key in ("metric", "says", "kind"))
     if not all(isinstance(text, str) for text in (metric, said, kind)):
         raise TypeError
-    count = math.inf if item["count"] is None else check_count(_whole(item["count"]), "count", maximum=MOST_ROWS)
+    count = (
+        math.inf
+        if item["count"] is None
+        else check_count(_check_whole_number(item["count"]), "count", maximum=MAX_ROWS)
+    )
     notes = item.get("notes", {})
-    if not isinstance(notes, dict) or len(notes) > MOST_ARRAYS:
+    if not isinstance(notes, dict) or len(notes) > MAX_ARRAYS:
         raise TypeError
-    checked = {str(k): check_number(v, str(k), minimum=-LARGEST, maximum=LARGEST) for k, v in notes.items()}
+    checked = {
+        str(k): check_number(v, str(k), minimum=-MAX_ABS_NUMBER, maximum=MAX_ABS_NUMBER) for k, v in notes.items()
+    }
     return Section(metric, said, kind, count, arrays, kind_of, checked)
 
 
 def _shapes(items: Any) -> list[tuple[str, tuple[int, ...]]]:
-    pairs = [(name, _list(shape, "shape", MOST_AXES)) for name, shape in _list(items, "arrays", MOST_ARRAYS)]
+    pairs = [
+        (name, _check_items(shape, "shape", MAX_AXES)) for name, shape in _check_items(items, "arrays", MAX_ARRAYS)
+    ]
     if not all(isinstance(name, str) for name, _ in pairs) or len(dict(pairs)) < len(pairs):
         raise TypeError
-    return [(n, tuple(check_count(_whole(k), n, minimum=0, maximum=MOST_ROWS) for k in shape)) for n, shape in pairs]
+    return [
+        (n, tuple(check_count(_check_whole_number(k), n, minimum=0, maximum=MAX_ROWS) for k in shape))
+        for n, shape in pairs
+    ]
 
 
-def _list(items: Any, name: str, most: int) -> list[Any]:
+def _check_items(items: Any, name: str, most: int) -> list[Any]:
     if not isinstance(items, list) or len(items) > most:
-        raise InvalidInput(name, f"is {shown(items)}", AGAIN)
+        raise InvalidInput(name, f"is {shown(items)}", FIX_DAMAGED)
     return items
 
 
-def _whole(value: Any) -> int:
+def _check_whole_number(value: Any) -> int:
     if type(value) is not int:  # a bool is none
         raise TypeError
     return value

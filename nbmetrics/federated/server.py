@@ -1,4 +1,4 @@
-"""What the server runs: the clients' bytes and its generators become the scores that `evaluate` gives.
+"""The server's side: the clients' bytes and its generators become the scores that `evaluate` gives.
 
 Flow: every summary is read, and checked against the others → the metrics are settled on the clients' means and spreads
 → summaries under them → the scores, by the same `Evaluation` as `evaluate`.
@@ -24,13 +24,13 @@ from ..federation import Client, Federation, Generator, as_generators
 from ..metrics import Metric, Sample
 from .noise_error import NoisyCells, has_noise
 from .noisy_summaries import NoisyFID, NoisyMoments, noisy_mean
-from .serialization import AGAIN, Section, has_checksum, read
+from .serialization import FIX_DAMAGED, Section, has_checksum, read
 from .site_checks import site_cautions
-from .summary_codec import kind_of, says, summary_of
+from .summary_codec import kind_of, settings_text, summary_of
 
-SAME = "Let all clients and the server name the same metrics, with the same settings"
+FIX_UNLIKE_METRICS = "Let all clients and the server name the same metrics, with the same settings"
 # The rows of a stand-in are counted, never made: beyond this there are enough for any caution.
-ENOUGH = 10**7
+MAX_CODEC_ROWS = 10**7
 
 
 def aggregate(
@@ -71,52 +71,54 @@ def aggregate(
     >>> bool(np.isclose(scores.table["all"][0], nm.fid(np.concatenate(clients), nm.Gaussian([0, 0, 0]))))
     True
     """
-    named = _named(summaries)
-    found = {name: read(data, f"client {name!r}") for name, data in named.items()}
-    dim, wanted = _one_dim({name: d for name, (d, _) in found.items()}), metric_list(metrics)
-    sections = {m.name: {name: _section(m, name, part, dim) for name, (_, part) in found.items()} for m in wanted}
-    counts = {name: next(iter(part.values())).count for name, (_, part) in found.items()}
-    federation = Federation([_stand_in(name, part, dim) for name, (_, part) in found.items()])
+    named = _named_summaries(summaries)
+    sections_by_client = {name: read(data, f"client {name!r}") for name, data in named.items()}
+    dim, wanted = _one_dim({name: d for name, (d, _) in sections_by_client.items()}), metric_list(metrics)
+    sections = {
+        m.name: {name: _section(m, name, part, dim) for name, (_, part) in sections_by_client.items()} for m in wanted
+    }
+    counts = {name: next(iter(part.values())).count for name, (_, part) in sections_by_client.items()}
+    federation = Federation([_stand_in(name, part, dim) for name, (_, part) in sections_by_client.items()])
     federation = federation.with_weights(_weights(weights, counts))
     evaluation = Evaluation(federation, wanted, samples=samples, seed=seed, progress=False)
-    made = _of_features(generators)
+    named_generators = _of_features(generators)
     distributions = tuple(client.to_sample() for client in federation)
     for clients in evaluation.states.values():
-        _fill_in(clients, sections[clients.metric.name], dim)
-    evaluation.take(made)
+        _fill_states(clients, sections[clients.metric.name], dim)
+    evaluation.take(named_generators)
     results = evaluation.compute()
     check_any_score(results)
     # nobody may take the stand-ins for rows
-    span, sent = _span(counts.values()), {name: tuple(part.values()) for name, part in sections.items()}
+    span, sent = _count_range(counts.values()), {name: tuple(part.values()) for name, part in sections.items()}
     results = tuple(replace(r, clients=distributions, span=span, sent=sent[r.name]) for r in results)
     unchecked = [name for name, data in named.items() if not has_checksum(data)]
     of_sites = site_cautions({name: [part[name] for part in sections.values()] for name in named}, unchecked)
-    results = _cautioned(results, of_sites, evaluation.generators, seed)
+    results = _with_cautions(results, of_sites, evaluation.generators, seed)
     every = [section for part in sections.values() for section in part.values()]
-    who = f"{len(found)} client{'s' * (len(found) > 1)}"
+    who = f"{len(sections_by_client)} client{'s' * (len(sections_by_client) > 1)}"
     note = f"from summaries of {who}; distributions exact where a closed form exists; seed {seed}"
-    return Scores(evaluation.names, evaluation.weights, evaluation.generators, results, note + _promise(every))
+    return Scores(evaluation.names, evaluation.weights, evaluation.generators, results, note + _privacy_promise(every))
 
 
-def _fill_in(clients: MetricState, sections: Mapping[str, Section], dim: int) -> None:
-    """Give the clients their summaries, and what stands for their rows where these are counted."""
+def _fill_states(clients: MetricState, sections: Mapping[str, Section], dim: int) -> None:
+    """Give the metrics' states the clients' summaries, and stand-ins for their rows where these are counted."""
     if any(section.kind == "noisy moments" for section in sections.values()):
         clients.metric = NoisyFID()
-    made = [_summary(clients.metric, name, section, dim) for name, section in sections.items()]
-    clients.samples, clients.summaries = tuple(s for s, _ in made), tuple(s for _, s in made)
+    summaries = [_summary(clients.metric, name, section, dim) for name, section in sections.items()]
+    clients.samples, clients.summaries = tuple(s for s, _ in summaries), tuple(s for _, s in summaries)
 
 
-def _cautioned(
+def _with_cautions(
     results: Sequence[Cells], of_sites: Sequence[str], generators: Sequence[str], seed: int
 ) -> tuple[Cells, ...]:
-    """With what is to be known of the summaries: of the sites, once, and of what was left out and of noise."""
-    made = [_bounded(result) for result in results]
-    made = [NoisyCells.of(result, generators, seed) if has_noise(result) else result for result in made]
-    return (replace(made[0], cautions=(*of_sites, *made[0].cautions)), *made[1:])
+    """Return the results with cautions: on the sites, once, on what was left out, and on noise."""
+    cautioned = [_with_bounds(result) for result in results]
+    cautioned = [NoisyCells.of(result, generators, seed) if has_noise(result) else result for result in cautioned]
+    return (replace(cautioned[0], cautions=(*of_sites, *cautioned[0].cautions)), *cautioned[1:])
 
 
-def _bounded(result: Cells) -> Cells:
-    """With how far the scores may be off, where directions were left out.
+def _with_bounds(result: Cells) -> Cells:
+    """Return a result with how far its scores may be off, where directions were left out.
 
     The covariances count Σ λ (1 − 1/n) / (1 − Σ λ²/n) ≤ 1 in that of all, so that under no weights the root of the
     pooled score is off by more than that of a client may be.
@@ -129,8 +131,8 @@ def _bounded(result: Cells) -> Cells:
     return replace(result, cautions=(*result.cautions, line))
 
 
-def _promise(sections: Sequence[Section]) -> str:
-    """What noise promises, in words: the weakest of the clients, as their rows are disjoint."""
+def _privacy_promise(sections: Sequence[Section]) -> str:
+    """Return what noise promises, in words: the weakest of the clients, as their rows are disjoint."""
     noisy = [section for section in sections if section.kind.startswith("noisy ")]
     if not noisy:
         return ""
@@ -140,7 +142,7 @@ def _promise(sections: Sequence[Section]) -> str:
     return f"; noise protects each row: ε = {epsilon:g}, δ = {delta:g} for all its metrics, one row replaced{beside}"
 
 
-def _named(summaries: Any) -> dict[str, Any]:
+def _named_summaries(summaries: Any) -> dict[str, Any]:
     if isinstance(summaries, Mapping):
         check_names(list(summaries), "summaries")
         named = dict(summaries)
@@ -154,14 +156,14 @@ def _named(summaries: Any) -> dict[str, Any]:
 
 
 def _of_features(generators: Any) -> tuple[Generator, ...]:
-    """The generators; images are refused, as nothing here says how the clients' features were made."""
-    made = as_generators(generators)
-    for generator in made:
+    """Return the generators; images are refused, as nothing here says how the clients' features were made."""
+    named_generators = as_generators(generators)
+    for generator in named_generators:
         if generator.is_of_images:
             seen = "is images, and the clients sent summaries of features"
             fix = "Give its features: nm.extract(images, extractor) with the clients' extractor"
             raise InvalidInput(f"generator {generator.name!r}", seen, fix)
-    return made
+    return named_generators
 
 
 def _one_dim(dims: Mapping[str, int]) -> int:
@@ -174,21 +176,25 @@ def _one_dim(dims: Mapping[str, int]) -> int:
 
 
 def _section(metric: Metric[Any], name: str, sections: Mapping[str, Section], dim: int) -> Section:
-    """The client's section for a metric, which must mean the same here and there."""
+    """Return the client's section for a metric, which must mean the same here and there."""
     if not sections:
-        raise InvalidInput(f"client {name!r}", "reveals nothing", AGAIN)
+        raise InvalidInput(f"client {name!r}", "reveals nothing", FIX_DAMAGED)
     if metric.name not in sections:
         seen = f"client {name!r} has none for {metric.name}, but for {', '.join(map(shown, sections))}"
-        raise InvalidInput("summaries", seen, SAME)
+        raise InvalidInput("summaries", seen, FIX_UNLIKE_METRICS)
     section = sections[metric.name]
     if section.kind.removeprefix("noisy ") != kind_of(metric, dim):
-        raise InvalidInput("summaries", f"client {name!r} reveals {section.kind!r} for {metric.name}", SAME)
+        raise InvalidInput(
+            "summaries", f"client {name!r} reveals {section.kind!r} for {metric.name}", FIX_UNLIKE_METRICS
+        )
     if metric.needs_test and section.kind == "rows" and "test" not in section.arrays:
         fix = "Let it summarize nm.Client(rows, test=…)"
         raise InvalidInput("summaries", f"client {name!r} has no test rows, which {metric.label} needs", fix)
-    if section.says != says(metric):
-        seen = f"client {name!r} made {metric.name} by {section.says!r}, and here it is {says(metric)!r}"
-        raise InvalidInput("summaries", seen, SAME)
+    if section.settings_text != settings_text(metric):
+        seen = (
+            f"client {name!r} made {metric.name} by {section.settings_text!r}, and here it is {settings_text(metric)!r}"
+        )
+        raise InvalidInput("summaries", seen, FIX_UNLIKE_METRICS)
     return section
 
 
@@ -204,7 +210,7 @@ def _weights(weights: Any, counts: Mapping[str, float]) -> tuple[float, ...]:
 
 
 def _stand_in(name: str, sections: Mapping[str, Section], dim: int) -> Client:
-    """A distribution with about the mean and spread of the client, on which metrics are settled as on its rows."""
+    """Return a distribution with about the client's mean and spread, on which metrics are resolved as on its rows."""
     for section in sections.values():
         arrays, mean = section.arrays, section.arrays.get("mean", np.zeros(0))
         if section.kind in ("moments", "thirds") and mean.shape == (dim,):
@@ -219,7 +225,7 @@ def _stand_in(name: str, sections: Mapping[str, Section], dim: int) -> Client:
 
 
 def _trace(arrays: Mapping[str, np.ndarray], dim: int) -> float:
-    """That of the covariance, from a triangle of it or a factor."""
+    """Return the trace of the covariance, from a triangle of it or a factor."""
     triangle = arrays.get("covariance", arrays.get("second"))
     if triangle is None:
         return float(np.sum(arrays.get("factor", np.zeros(1)) ** 2))
@@ -229,32 +235,32 @@ def _trace(arrays: Mapping[str, np.ndarray], dim: int) -> float:
 
 
 def _summary(metric: Metric[Any], name: str, section: Section, dim: int) -> tuple[Sample, Any]:
-    """What stands for the rows where they are counted, and the summary."""
+    """Return a stand-in for the rows where they are counted, and the summary."""
     who = f"client {name!r}"
     try:
-        made = _summary_of(metric, section, dim)
+        summary = _summary_of(metric, section, dim)
     except InvalidInput as error:
-        raise InvalidInput(f"{who}, {metric.name}", f"{error.argument} {error.seen}", AGAIN) from None
-    if isinstance(made, Sample):
-        return made, summarize(metric, made, who, is_client=True)
+        raise InvalidInput(f"{who}, {metric.name}", f"{error.argument} {error.seen}", FIX_DAMAGED) from None
+    if isinstance(summary, Sample):
+        return summary, summarize(metric, summary, who, is_client=True)
     if math.isinf(section.count):
-        return Sample(distribution=Round(np.zeros(dim), 1.0)), made
-    counted = Sample(rows=np.broadcast_to(0.0, (int(min(section.count, ENOUGH)), dim)))
+        return Sample(distribution=Round(np.zeros(dim), 1.0)), summary
+    counted = Sample(rows=np.broadcast_to(0.0, (int(min(section.count, MAX_CODEC_ROWS)), dim)))
     if section.count < metric.min_rows:
         refused = summarize(metric, Sample(rows=np.zeros((int(section.count), dim))), who, is_client=True)
-        made = PoolOnlyClient(refused, made) if isinstance(refused, PoolOnlyClient) else made
-    return counted, made
+        summary = PoolOnlyClient(refused, summary) if isinstance(refused, PoolOnlyClient) else summary
+    return counted, summary
 
 
 def _summary_of(metric: Metric[Any], section: Section, dim: int) -> Any:
     if section.kind.startswith("noisy ") and math.isinf(section.count):
-        raise InvalidInput("count", "is missing, and noise is added to rows", AGAIN)
+        raise InvalidInput("count", "is missing, and noise is added to rows", FIX_DAMAGED)
     if section.kind == "noisy moments":
         return NoisyMoments.of(section, dim)
     return noisy_mean(metric, section) if section.kind == "noisy features" else summary_of(metric, section, dim)
 
 
-def _span(counts: Iterable[float]) -> str:
+def _count_range(counts: Iterable[float]) -> str:
     rows = [int(n) for n in counts if n < math.inf]
     if not rows:
         return "exact clients"

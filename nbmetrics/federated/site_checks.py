@@ -19,13 +19,13 @@ from .summary_codec import rank_of
 # How closely the numbers of one site agree with themselves, summarized anew: in another order, or as float32.
 AGREEMENT = {"<f8": 1e-9, "<f4": 1e-6}
 # A scale is far from the others' beyond this factor, and beyond so many (normalized) median deviations of theirs.
-FAR, DEVIATIONS = math.log(100.0), 6.0 * 1.4826
+MIN_FAR_LOG, MIN_FAR_DEVIATIONS = math.log(100.0), 6.0 * 1.4826
 MAX_NAMES_SHOWN = 5
 Clients = Mapping[str, Sequence[Section]]
 
 
 def site_cautions(clients: Clients, unchecked: Sequence[str]) -> tuple[str, ...]:
-    """Sentences about clients, by name: their sections, and which of them sent no checksum."""
+    """Return sentences about clients, by name: their sections, and which of them sent no checksum."""
     lines = [_without_checksum(unchecked)] if unchecked else []
     lines += [
         f"{first!r} and {second!r} sent the same numbers: one site under two names counts twice."
@@ -42,7 +42,7 @@ def _without_checksum(names: Sequence[str]) -> str:
 
 
 def same_sites(clients: Clients) -> Iterator[tuple[str, str]]:
-    """Pairs of clients with as many rows and the same numbers, bit for bit or up to rounding."""
+    """Return pairs of clients with as many rows and the same numbers, bit for bit or up to rounding."""
     groups: dict[float, list[tuple[float, int, list[Section]]]] = {}
     names = list(clients)
     for place, sections in enumerate(clients.values()):
@@ -58,7 +58,7 @@ def same_sites(clients: Clients) -> Iterator[tuple[str, str]]:
 
 
 def _is_same(first: Section, second: Section) -> bool:
-    """Whether all arrays agree, beside what of them standardized or whitened rows have in common anyway."""
+    """Return whether all arrays agree, beside what standardized or whitened rows have in common anyway."""
     if {k: a.shape for k, a in first.arrays.items()} != {k: a.shape for k, a in second.arrays.items()}:
         return False
     slack = max(AGREEMENT[first.type], AGREEMENT[second.type])
@@ -70,7 +70,7 @@ def _is_same(first: Section, second: Section) -> bool:
 
 
 def _own(name: str, array: np.ndarray) -> float:
-    """The length of what tells this client from others: of a covariance all but an equal variance of all features."""
+    """Return the length of what tells this client from others: a covariance less a variance of all features."""
     if name not in ("covariance", "second"):
         return float(np.linalg.norm(array))
     diagonal = _diagonal(array)
@@ -80,13 +80,13 @@ def _own(name: str, array: np.ndarray) -> float:
 
 
 def _diagonal(triangle: np.ndarray) -> np.ndarray:
-    """The places of the diagonal of a (d, d) matrix in its upper triangle, of d (d + 1) / 2 numbers."""
+    """Return the places of the diagonal of a (d, d) matrix in its upper triangle, of d (d + 1) / 2 numbers."""
     dim = round((math.sqrt(8 * triangle.size + 1) - 1) / 2)
     return np.cumsum(np.r_[0, np.arange(dim, 1, -1)])
 
 
 def _scales(clients: Clients) -> list[str]:
-    """A sentence for each client whose rows are far larger or smaller than the others', or one where half are."""
+    """Return a sentence for each client with far larger or smaller rows than the others, or one where half are."""
     scales = {name: scale for name, sections in clients.items() if (scale := _scale(sections)) is not None}
     names, logs = list(scales), np.log(np.array(list(scales.values())).reshape(-1, 2))
     off = {names[k]: float(ratio) for k, ratio in enumerate(far_off(logs)) if ratio}
@@ -109,7 +109,7 @@ def _factor(log: float) -> str:
 
 
 def far_off(logs: np.ndarray) -> np.ndarray:
-    """(k,) by how much the log scale of each client is off the median of the others'; 0 where that is not far.
+    """Return (k,) how far the log scale of each client is off the median of the others'; 0 where that is not far.
 
     `logs` is (k, 2), of the standard deviation and of the root mean square. A change of units moves both alike, while a
     narrow client has a small deviation alone, and one far from the origin a large mean square.
@@ -118,7 +118,7 @@ def far_off(logs: np.ndarray) -> np.ndarray:
     for k in range(len(logs) if len(logs) > 1 else 0):
         others = np.delete(logs, k, axis=0)
         middle = np.median(others, axis=0)
-        reach = np.maximum(FAR, DEVIATIONS * np.median(np.abs(others - middle), axis=0))
+        reach = np.maximum(MIN_FAR_LOG, MIN_FAR_DEVIATIONS * np.median(np.abs(others - middle), axis=0))
         move = logs[k] - middle
         if (np.abs(move) > reach).all() and move[0] * move[1] > 0:
             off[k] = move[0]
@@ -126,7 +126,7 @@ def far_off(logs: np.ndarray) -> np.ndarray:
 
 
 def _scale(sections: Sequence[Section]) -> tuple[float, float] | None:
-    """The standard deviation and the root mean square of the rows, over all features; None where it is not known."""
+    """Return the standard deviation and the root mean square of the rows, over all features; None where unknown."""
     for section in sections:
         arrays, variance = section.arrays, 0.0
         if section.kind in ("rows", "own"):

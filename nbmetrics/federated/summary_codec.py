@@ -1,4 +1,4 @@
-"""What a client reveals for each metric, as arrays, and a summary made of them again.
+"""The codec of summaries: what a client reveals for each metric, as arrays, and a summary made of them again.
 
     moments    mean and covariance                                FID
     thirds     mean, second and third moments about it            KID with the cubic kernel, up to 128 features
@@ -37,7 +37,7 @@ from ..metrics.kid.polynomial import MAX_EMBEDDING_DIM, CentredPolynomial, Polyn
 from ..metrics.kid.random_features import RandomFeatures
 from ..summaries.kernel_mean import KernelMean, KernelPart
 from ..summaries.moments import Moments
-from .serialization import AGAIN, Section
+from .serialization import FIX_DAMAGED, Section
 
 EPS = float(np.finfo(np.float64).eps)
 # What each kind tells, in the words of a ledger.
@@ -56,7 +56,7 @@ Arrays = Mapping[str, np.ndarray]
 
 
 def kind_of(metric: Any, dim: int) -> str:
-    """The least that the metric can be computed from, for rows of `dim` features; "own": a metric of the user's."""
+    """Return the least that the metric can be computed from, for rows of `dim` features; "own": a user's metric."""
     if isinstance(metric, GeneratorOnly):
         return "nothing"
     if isinstance(metric, FID) and type(metric).__module__.startswith("nbmetrics."):
@@ -73,8 +73,8 @@ def kind_of(metric: Any, dim: int) -> str:
     return "rows" if is_known else "own"
 
 
-def says(metric: Any) -> str:
-    """The settings that client and server must share: the convention, before it is settled on the clients' data."""
+def settings_text(metric: Any) -> str:
+    """Return the settings that client and server must share: the convention, before the clients' data resolve it."""
     if isinstance(metric, KID) and isinstance(metric.kernel, CentredPolynomial):
         kernel = metric.kernel
         return KID(
@@ -85,7 +85,7 @@ def says(metric: Any) -> str:
 
 @dataclass(frozen=True)
 class Thrift:
-    """What is left away to send less.
+    """The numbers and directions that are left out to send less.
 
     Attributes
     ----------
@@ -98,36 +98,36 @@ class Thrift:
 
     @classmethod
     def of(cls, precision: str, rank: int | None) -> Thrift:
-        """From what a user said."""
+        """Return the thrift of what a user said."""
         name = check_choice(precision, ("float64", "float32"), "precision")
         return cls("<f4" if name == "float32" else "<f8", None if rank is None else check_count(rank, "rank"))
 
     def type_of(self, kind: str, arrays: Arrays) -> str:
-        """Of the numbers of a section: rows of float32 need no more."""
+        """Return the type of the numbers of a section: rows of float32 need no more."""
         is_single = kind in ("rows", "own") and all(array.dtype == np.float32 for array in arrays.values())
         return "<f4" if is_single else self.type
 
 
 def arrays_of(kind: str, metric: Any, sample: Sample, thrift: Thrift) -> tuple[Arrays, dict[str, float]]:
-    """What a client reveals of its sample, and the notes beside it."""
+    """Return what a client reveals of its sample, and the notes beside it."""
     if kind == "nothing":
         return {}, {}
     if kind in ("rows", "own"):
         parts = {"rows": sample.rows, "test": sample.test, "condition": sample.condition}
         return {name: to_numpy(part) for name, part in parts.items() if part is not None}, {}
     if kind == "thirds":
-        made = _thirds(metric, sample)
-        numbers = {"mean": made.mean, "second": made.second, "third": made.third}
-        return {**numbers, "diagonal": np.array([made.diagonal])}, {}
+        moments = _thirds(metric, sample)
+        numbers = {"mean": moments.mean, "second": moments.second, "third": moments.third}
+        return {**numbers, "diagonal": np.array([moments.diagonal])}, {}
     summary = metric.single_row_summary(sample) if kind == "moments" and _is_lone(sample) else metric.summarize(sample)
     return arrays_of_summary(kind, summary, thrift)
 
 
 def arrays_of_summary(kind: str, summary: Any, thrift: Thrift) -> tuple[Arrays, dict[str, float]]:
-    """The same of a metric's own summary, of the kinds that are one."""
+    """Return the same of a metric's own summary, of the kinds that are one."""
     if kind == "moments":
         is_cut = thrift.rank is not None and thrift.rank < len(summary.mean)
-        return of_low_rank(summary, cast(int, thrift.rank)) if is_cut else (of_moments(summary), {})
+        return low_rank_arrays(summary, cast(int, thrift.rank)) if is_cut else (moment_arrays(summary), {})
     if kind == "classes":
         return {"marginal": summary.marginal, "clarity": summary.clarity}, {}
     pairs = list(zip(summary.weights, summary.parts, strict=True))
@@ -135,8 +135,8 @@ def arrays_of_summary(kind: str, summary: Any, thrift: Thrift) -> tuple[Arrays, 
     return {"mean": mean, "diagonal": np.array([math.fsum(w * part.diagonal for w, part in pairs)])}, {}
 
 
-def blank(kind: str, summary: Any, sample: Sample, thrift: Thrift) -> tuple[Arrays, dict[str, float]]:
-    """As `arrays_of` in shapes and notes, from a summary that is at hand."""
+def blank_arrays(kind: str, summary: Any, sample: Sample, thrift: Thrift) -> tuple[Arrays, dict[str, float]]:
+    """Return empty arrays of the shapes of `arrays_of`, and its notes, from a summary that is at hand."""
     if kind == "thirds":
         d = sample.dim
         shapes = {"mean": d, "second": math.comb(d + 1, 2), "third": math.comb(d + 2, 3), "diagonal": 1}
@@ -166,34 +166,34 @@ def _thirds(metric: Any, sample: Sample) -> ThirdMoments:
     raise InvalidInput("rows", f"is a {type(sample.exact_distribution).__name__}", "Give rows, or a Gaussian")
 
 
-def of_moments(made: Moments) -> Arrays:
-    """The mean, and of the covariance a triangle or, where that is smaller, its factor in row echelon form."""
-    mean = to_numpy(made.mean)
-    if made.is_dense:
-        return {"mean": mean, "covariance": to_numpy(made.dense)[np.triu_indices(mean.size)]}
-    factor = canonical(to_numpy(made.root))
+def moment_arrays(moments: Moments) -> Arrays:
+    """Return the mean, and of the covariance a triangle or, where that is smaller, its factor in row echelon form."""
+    mean = to_numpy(moments.mean)
+    if moments.is_dense:
+        return {"mean": mean, "covariance": to_numpy(moments.dense)[np.triu_indices(mean.size)]}
+    factor = canonical_root(to_numpy(moments.root))
     return {"mean": mean, "factor": factor[np.triu_indices(len(factor), m=mean.size)]}
 
 
-def of_low_rank(made: Moments, rank: int) -> tuple[Arrays, dict[str, float]]:
-    """The mean and the `rank` largest directions of the covariance; of the others their mean variance.
+def low_rank_arrays(moments: Moments, rank: int) -> tuple[Arrays, dict[str, float]]:
+    """Return the mean and the `rank` largest directions of the covariance; of the others their mean variance.
 
     `rest` is that variance, `lost` the distance √Σ(√λ_i − √rest)² of what is sent from the covariance: no √FID of this
     client is off by more, as √FID is Wasserstein's distance between Gaussians, and so keeps the triangle inequality.
     """
-    values, vectors = np.linalg.eigh(to_numpy(made.cov))
+    values, vectors = np.linalg.eigh(to_numpy(moments.cov))
     values = np.where(values > len(values) * EPS * values[-1], values, 0.0)[::-1]
     vectors = vectors[:, ::-1]
     others = values[rank:]
     rest = float(others.mean()) if len(others) else 0.0
     lost = float(np.linalg.norm(np.sqrt(others) - math.sqrt(rest)))
-    factor = canonical(np.sqrt(values[:rank])[:, None] * vectors[:, :rank].T)
-    arrays = {"mean": to_numpy(made.mean), "factor": factor[np.triu_indices(len(factor), m=len(values))]}
+    factor = canonical_root(np.sqrt(values[:rank])[:, None] * vectors[:, :rank].T)
+    arrays = {"mean": to_numpy(moments.mean), "factor": factor[np.triu_indices(len(factor), m=len(values))]}
     return arrays, {"rest": rest, "lost": lost}
 
 
-def canonical(root: np.ndarray) -> np.ndarray:
-    """R (r, d), upper trapezoidal, with RᵀR = rootᵀroot: of all such roots the one that tells nothing else.
+def canonical_root(root: np.ndarray) -> np.ndarray:
+    """Return R (r, d), upper trapezoidal, with RᵀR = rootᵀroot: of all such roots the one that tells nothing else.
 
     A root of centred rows is the rows, up to an orthogonal matrix that everybody knows. Singular values and right
     vectors are those of the covariance, and so is a triangle made of them.
@@ -212,14 +212,14 @@ def canonical(root: np.ndarray) -> np.ndarray:
 
 
 def summary_of(metric: Any, section: Section, dim: int) -> Any:
-    """The summary under a metric that is settled for all clients; a `Sample` where rows are revealed.
+    """Return the summary under a metric that is resolved for all clients; a `Sample` where rows are revealed.
 
     InvalidInput where the arrays are not of the kind, or no such rows exist.
     """
     arrays = section.arrays
     if section.kind in ("rows", "own"):
         if len(arrays.get("rows", ())) != section.count:
-            raise InvalidInput("rows", f"are not the {section.count} that are counted", AGAIN)
+            raise InvalidInput("rows", f"are not the {section.count} that are counted", FIX_DAMAGED)
         return _sample(arrays, dim)
     if section.kind == "nothing":  # any will do, of class probabilities too
         return metric.summarize(Sample(rows=np.full((max(metric.min_rows, 2), dim), 1.0 / dim)))
@@ -228,13 +228,15 @@ def summary_of(metric: Any, section: Section, dim: int) -> Any:
     if section.kind == "classes":
         return _classes(section, dim)
     if section.kind == "features":
-        _expect(arrays, {"mean": (metric.kernel.count,), "diagonal": (1,)})
+        _check_shapes(arrays, {"mean": (metric.kernel.count,), "diagonal": (1,)})
         return _kernel_mean(metric, Embedding(arrays["mean"]), section.count, float(arrays["diagonal"][0]))
     sizes = {"mean": dim, "second": math.comb(dim + 1, 2), "third": math.comb(dim + 2, 3), "diagonal": 1}
-    _expect(arrays, {name: (size,) for name, size in sizes.items()})
-    made = ThirdMoments(arrays["mean"], arrays["second"], arrays["third"], float(arrays["diagonal"][0]))
-    mean = metric.kernel.finite(lambda: made.embedding(metric.kernel).vector)
-    return _kernel_mean(metric, Embedding(mean), section.count, made.diagonal_under(metric.kernel, Embedding(mean)))
+    _check_shapes(arrays, {name: (size,) for name, size in sizes.items()})
+    third_moments = ThirdMoments(arrays["mean"], arrays["second"], arrays["third"], float(arrays["diagonal"][0]))
+    mean = metric.kernel.finite(lambda: third_moments.embedding(metric.kernel).vector)
+    return _kernel_mean(
+        metric, Embedding(mean), section.count, third_moments.diagonal_under(metric.kernel, Embedding(mean))
+    )
 
 
 def _kernel_mean(metric: Any, mean: Embedding, count: float, diagonal: float) -> KernelMean:
@@ -244,9 +246,9 @@ def _kernel_mean(metric: Any, mean: Embedding, count: float, diagonal: float) ->
 
 def _classes(section: Section, dim: int) -> Classes:
     marginal, clarity = (section.arrays.get(name, np.zeros((0, 0))) for name in ("marginal", "clarity"))
-    _expect(section.arrays, {"marginal": (max(len(clarity), 1), dim), "clarity": (len(clarity),)})
+    _check_shapes(section.arrays, {"marginal": (max(len(clarity), 1), dim), "clarity": (len(clarity),)})
     if (marginal < 0).any() or (np.abs(marginal.sum(axis=1) - 1.0) > MAX_SUM_ERROR).any() or (clarity > 0).any():
-        raise InvalidInput("marginal", "are no class probabilities", AGAIN)
+        raise InvalidInput("marginal", "are no class probabilities", FIX_DAMAGED)
     return Classes(marginal, clarity, section.count)
 
 
@@ -254,16 +256,16 @@ def _moments(section: Section, dim: int) -> Moments:
     arrays, triangle = section.arrays, math.comb(dim + 1, 2)
     for name, most in (("mean", LARGEST), ("factor", LARGEST), ("covariance", LARGEST**2)):
         if name in arrays and float(np.abs(arrays[name]).max(initial=0.0)) > most:
-            raise InvalidInput(name, f"has numbers beyond {most:g}", AGAIN)
+            raise InvalidInput(name, f"has numbers beyond {most:g}", FIX_DAMAGED)
     if "covariance" in arrays:
-        _expect(arrays, {"mean": (dim,), "covariance": (triangle,)})
+        _check_shapes(arrays, {"mean": (dim,), "covariance": (triangle,)})
         matrix = np.zeros((dim, dim))
         matrix[np.triu_indices(dim)] = arrays["covariance"]
         matrix += np.triu(matrix, 1).T
         _check_positive(matrix, section.type)
         return Moments(section.count, arrays["mean"], None, matrix)
     rank = rank_of(arrays.get("factor", np.zeros(0)).size, dim)
-    _expect(arrays, {"mean": (dim,), "factor": (rank * dim - math.comb(rank, 2),)})
+    _check_shapes(arrays, {"mean": (dim,), "factor": (rank * dim - math.comb(rank, 2),)})
     factor = np.zeros((rank, dim))
     factor[np.triu_indices(rank, m=dim)] = arrays["factor"]
     if rest := max(section.notes.get("rest", 0.0), 0.0):
@@ -273,19 +275,19 @@ def _moments(section: Section, dim: int) -> Moments:
 
 
 def rank_of(size: int, dim: int) -> int:
-    """r of an upper trapezoid (r, dim) of so many numbers; 0 of none."""
+    """Return r of an upper trapezoid (r, dim) of so many numbers; 0 of none."""
     root = 2 * dim + 1 - math.sqrt(max((2 * dim + 1) ** 2 - 8 * size, 0))
     return max(0, min(dim, round(root / 2)))
 
 
 def _check_positive(matrix: np.ndarray, kind: str) -> None:
-    """Refuse what is no covariance, beyond rounding."""
+    """Raise InvalidInput for a matrix that is no covariance, beyond rounding."""
     slack = len(matrix) * (1e-6 if kind == "<f4" else 1e-13)
     shifted = matrix + slack * max(float(np.abs(np.diagonal(matrix)).max()), 1e-300) * np.eye(len(matrix))
     try:
         np.linalg.cholesky(shifted)
     except np.linalg.LinAlgError:
-        raise InvalidInput("covariance", "has a negative eigenvalue", AGAIN) from None
+        raise InvalidInput("covariance", "has a negative eigenvalue", FIX_DAMAGED) from None
 
 
 def _sample(arrays: Arrays, dim: int) -> Sample:
@@ -297,12 +299,12 @@ def _sample(arrays: Arrays, dim: int) -> Sample:
         shapes["test"] = (max(len(test), 1), dim)
     if condition is not None:
         shapes["condition"] = (len(rows), condition.shape[-1])
-    _expect(arrays, shapes)
+    _check_shapes(arrays, shapes)
     return Sample(rows=rows, test=test, condition=condition)
 
 
-def _expect(arrays: Arrays, shapes: Mapping[str, Sequence[int]]) -> None:
-    """Refuse arrays of other names or shapes."""
+def _check_shapes(arrays: Arrays, shapes: Mapping[str, Sequence[int]]) -> None:
+    """Raise InvalidInput for arrays of other names or shapes."""
     seen = {name: tuple(array.shape) for name, array in arrays.items()}
     if seen != {name: tuple(shape) for name, shape in shapes.items()}:
-        raise InvalidInput("arrays", f"have shapes {seen}", AGAIN)
+        raise InvalidInput("arrays", f"have shapes {seen}", FIX_DAMAGED)

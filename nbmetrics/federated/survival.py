@@ -1,4 +1,4 @@
-"""At which ε do the ranks survive? The same summaries, noised again and again, and whether noise or rows order them.
+"""rank_survival: from which ε on the order of generators survives noise, and whether noise or rows decide it.
 
 The study needs the rows: it is made before a release, of public or simulated data like those to come.
 """
@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from .noise_trials import EPSILONS, PARTS, NoiseStudy, noise_study
-from .pairs import PairSurvival
+from .noise_study import EPSILONS, PARTS, NoiseStudy, PairSurvival, noise_study
 
 COLUMNS = ["epsilon", "metric", "aggregate", "agreement", "best_kept", "error", "best_low", "best_high"]
 COLUMNS += ["rival", "kept", "kept_low", "kept_high", "kept_if_reversed", "reversed_low", "reversed_high"]
@@ -22,7 +21,7 @@ COLUMNS += ["difference", "difference_error", "survives"]
 
 
 def wilson(count: Any, draws: int, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """The ends of Wilson's interval for a chance that showed itself `count` times in so many independent draws.
+    """Return the ends of Wilson's interval for a chance that showed itself `count` times in so many independent draws.
 
     Wilson, E. B. (1927), Probable inference, the law of succession, and statistical inference.
 
@@ -108,11 +107,11 @@ def rank_survival(
 
 
 def survival_table(study: NoiseStudy) -> pd.DataFrame:
-    """The table of `rank_survival`."""
+    """Return the table of `rank_survival`."""
     rows = []
     for epsilon, drawn in zip(study.epsilons, study.drawn, strict=True):
-        rows += _compared(epsilon, study, drawn)
-    rows += _compared(math.inf, study, study.clipped[None])
+        rows += _rows_of_epsilon(epsilon, study, drawn)
+    rows += _rows_of_epsilon(math.inf, study, study.clipped[None])
     frame = pd.DataFrame(rows, columns=COLUMNS)
     frame.attrs["survives"] = {key: _survives(part) for key, part in frame.groupby(["metric", "aggregate"])}
     clients, delta = len(study.rows), study.delta
@@ -121,9 +120,9 @@ def survival_table(study: NoiseStudy) -> pd.DataFrame:
     return frame
 
 
-def _compared(epsilon: float, study: NoiseStudy, scores: np.ndarray) -> list[tuple[Any, ...]]:
-    """One row for each metric and aggregate; `scores` are (draws, metrics, 2, generators)."""
-    exact, losses, pairs = study.losses(study.exact), study.losses(scores), study.compared(scores)
+def _rows_of_epsilon(epsilon: float, study: NoiseStudy, scores: np.ndarray) -> list[tuple[Any, ...]]:
+    """Return one row for each metric and aggregate; `scores` are (draws, metrics, 2, generators)."""
+    exact, losses, pairs = study.losses(study.exact), study.losses(scores), study.survival_of_draws(scores)
     rows, draws, is_drawn = [], len(scores), math.isfinite(epsilon)
     for m, metric in enumerate(study.metrics):
         for p, part in enumerate(PARTS):
@@ -137,27 +136,27 @@ def _compared(epsilon: float, study: NoiseStudy, scores: np.ndarray) -> list[tup
 
 
 def _of_pair(pair: PairSurvival, draws: int, is_drawn: bool) -> tuple[Any, ...]:
-    """The columns about one pair, from kept on."""
+    """Return the columns about one pair, from kept on."""
     shares = (_share(count, draws, is_drawn) for count in (pair.kept, pair.kept_if_reversed))
     return (*(number for share in shares for number in share), pair.difference, pair.error, pair.survives)
 
 
 def _share(count: int, draws: int, is_drawn: bool) -> tuple[float, float, float]:
-    """A share of the draws, and the ends of its interval; of nothing drawn the share itself."""
+    """Return a share of the draws, and the ends of its interval; of nothing drawn the share itself."""
     share = count / draws
     low, high = wilson(count, draws) if is_drawn else (share, share)
     return share, float(low), float(high)
 
 
 def _tau(true: np.ndarray, drawn: np.ndarray) -> float:
-    """Kendall's τ-b of two lists of scores; SciPy's takes twenty times as long for so few."""
+    """Return Kendall's τ-b of two lists of scores; SciPy's takes twenty times as long for so few."""
     first, second = (np.sign(scores[:, None] - scores) for scores in (true, drawn))
     pairs = math.sqrt(np.abs(first).sum() * np.abs(second).sum())
     return float((first * second).sum() / pairs) if pairs else math.nan
 
 
 def _survives(part: pd.DataFrame) -> float | None:
-    """The smallest ε from which on the order survives."""
-    found = part[np.isfinite(part["epsilon"])].sort_values("epsilon", ascending=False)
-    kept = found["survives"].cumprod().astype(bool)
-    return float(found["epsilon"][kept].min()) if kept.any() else None
+    """Return the smallest ε from which on the order survives."""
+    by_epsilon = part[np.isfinite(part["epsilon"])].sort_values("epsilon", ascending=False)
+    kept = by_epsilon["survives"].cumprod().astype(bool)
+    return float(by_epsilon["epsilon"][kept].min()) if kept.any() else None

@@ -91,7 +91,7 @@ class Client:
     def _read(self, data: Any) -> None:
         """Take what is no array of rows: images, a stream, a distribution, or what rows are made of."""
         self.columns = column_names(data)
-        data = opened(data, "data")
+        data = open_npy(data, "data")
         if are_images(data) and not parquet_files(data):
             self.images = images_of(data, "data", self.extraction)
             return
@@ -126,8 +126,8 @@ class Client:
         return 0 if self.rows is None else int(self.rows.shape[0])
 
     def to_sample(self, reads: str = "rows") -> Sample:
-        """What a metric sees of this client; of a stream by how the metric reads it, see `Metric.streaming_mode`."""
-        if self.stream is not None and (stream := streamed_for(self.stream, reads)) is not None:
+        """Return what a metric sees of this client; of a stream by its way of reading, see `Metric.streaming_mode`."""
+        if self.stream is not None and (stream := stream_for(self.stream, reads)) is not None:
             return Sample(test=self.test, stream=stream)
         return Sample(self.rows, self.distribution, self.test, self.condition)
 
@@ -145,7 +145,7 @@ class Client:
 
 
 def distribution_or_rows(data: Any, argument: str) -> Any:
-    """The distribution, stream or rows (n, d) of what a client or a generator is given, images apart."""
+    """Return the distribution, stream or rows (n, d) that a client or a generator is given, images apart."""
     distribution = as_distribution(data, argument)
     if distribution is not None:
         return distribution
@@ -156,7 +156,7 @@ def distribution_or_rows(data: Any, argument: str) -> Any:
     except InvalidInput as error:
         raise of_whom(error, argument) from error.__cause__
     if stream is not None:
-        return checked_map(stream, argument)
+        return check_mapped_rows(stream, argument)
     if not is_array(data) and not hasattr(data, "__array__") and isinstance(data, Iterable):
         items = check_list(data, argument)
         if items and all(is_array(item) and item.ndim == 2 for item in items):
@@ -169,8 +169,8 @@ def distribution_or_rows(data: Any, argument: str) -> Any:
     return as_rows(data, argument)
 
 
-def checked_map(stream: Stream, argument: str) -> Stream:
-    """The stream; a file that is mapped was read to its end, so that bad rows are told at once."""
+def check_mapped_rows(stream: Stream, argument: str) -> Stream:
+    """Return the stream after reading a mapped file to its end, so that bad rows are reported at once."""
     if stream.is_file and not stream.was_read:
         try:
             for _ in stream.batches():
@@ -180,15 +180,15 @@ def checked_map(stream: Stream, argument: str) -> Stream:
     return stream
 
 
-def streamed_for(stream: Stream | None, reads: str) -> Stream | None:
-    """The stream where a metric that reads it so is given it, and not its rows: see `Metric.streaming_mode`."""
+def stream_for(stream: Stream | None, reads: str) -> Stream | None:
+    """Return the stream of a client for a metric that reads it so, or None; see `Metric.streaming_mode`."""
     if stream is None or reads == "rows" or ((reads == "again" or stream.is_mapped) and stream.fits):
         return None
     return stream
 
 
-def opened(data: Any, argument: str) -> Any:
-    """The array in a `.npy` file, whose path was given; anything else, folders and zips of images too, as it is."""
+def open_npy(data: Any, argument: str) -> Any:
+    """Return the array in a `.npy` file, whose path was given; anything else, such as a folder of images, as it is."""
     if not isinstance(data, (str, os.PathLike)) or parquet_files(data) or are_images(data):
         return data
     fix = "Give the path of a .npy or parquet file, or of a folder or zip of images"

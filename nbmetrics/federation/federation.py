@@ -21,10 +21,10 @@ from ..errors import (
     shown,
 )
 from .client import Client
-from .generator import MOST_PARTIES, named
+from .generator import MAX_PARTIES, name_items
 from .image_sources import are_images, check_one_space, extraction_of
-from .partition_schemes import Dealt
-from .regroup import by_class, merged, with_class_moved, without
+from .partition_schemes import PartitionSchemes
+from .regroup import drop_clients, merge_clients, move_class_rows, split_client_classes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +40,7 @@ def _as_client(item: Any, who: str, extraction: Any = None) -> Client:
         raise error.of(who) from None
 
 
-class Federation(Dealt):
+class Federation(PartitionSchemes):
     """Clients with weights λ, Σλ = 1; the real side of every aggregate.
 
     Parameters
@@ -71,20 +71,20 @@ class Federation(Dealt):
         extraction = extraction_of(extractor, extract) if extract or extractor is not None else None
         if isinstance(clients, Mapping):
             check_names(list(clients), "clients")
-            given = clients.items()
-            clients = [_as_client(data, f"client {name!r}", extraction)._with(name=name) for name, data in given]
+            sources = clients.items()
+            clients = [_as_client(data, f"client {name!r}", extraction)._with(name=name) for name, data in sources]
         elif is_array(clients) and getattr(clients, "ndim", 0) == 2:
             seen = f"is one array of shape {tuple(getattr(clients, 'shape', ()))}"
             raise InvalidInput("clients", seen, "Give several: [rows_a, rows_b], or {'a': rows_a, 'b': rows_b}")
         if isinstance(clients, (str, bytes)) or not isinstance(clients, Iterable):
             fix = "Give a list of Client, or a dict name -> data; of a folder use nm.Federation.from_folder"
             raise InvalidInput("clients", f"got {shown(clients)}", fix)
-        listed = check_list(clients, "clients", MOST_PARTIES)
+        listed = check_list(clients, "clients", MAX_PARTIES)
         items = [_as_client(item, f"client {k}", extraction) for k, item in enumerate(listed, 1)]
         if not items:
             raise InvalidInput("clients", "is empty", "Give at least one client")
         if any(item.name is None for item in items):
-            items = [*named(items, "Client", lambda item, name: item._with(name=name))]
+            items = [*name_items(items, "Client", lambda item, name: item._with(name=name))]
         self.clients: tuple[Client, ...] = tuple(items)
         self.names = check_names([item.name for item in self.clients], "clients")
         if extraction is not None:
@@ -109,12 +109,12 @@ class Federation(Dealt):
     @cached_property
     def weights(self) -> tuple[float, ...]:
         """λ of each client, Σλ = 1; where they are numbers of rows, those of a function of batches by a pass."""
-        given = [c.weight for c in self.clients]
-        if given[0] is not None:
-            return check_weights(given, len(given))
+        weights = [c.weight for c in self.clients]
+        if weights[0] is not None:
+            return check_weights(weights, len(weights))
         if self.clients[0].distribution is not None:
-            return check_weights([1.0] * len(given), len(given))
-        return check_weights([c.size for c in self.clients], len(given))
+            return check_weights([1.0] * len(weights), len(weights))
+        return check_weights([c.size for c in self.clients], len(weights))
 
     @property
     def report(self) -> pd.DataFrame:
@@ -144,9 +144,9 @@ class Federation(Dealt):
         Classes are stacked bars up to 12 of them (and 1,500 bars), and a map of shares beyond; sizes are numbers of
         rows, or weights where a client is a distribution.
         """
-        from .figure import mix
+        from .figure import plot_mix
 
-        return mix(self.describe())
+        return plot_mix(self.describe())
 
     def with_weights(self, weights: Any) -> Federation:
         """The same clients under other weights (a sequence, or a dict by client name).
@@ -155,7 +155,7 @@ class Federation(Dealt):
         (0.75, 0.25)
         """
         shares = check_named_weights(weights, self.names)
-        return self._again([c._with(weight=w) for c, w in zip(self.clients, shares, strict=True)])
+        return self._with_clients([c._with(weight=w) for c, w in zip(self.clients, shares, strict=True)])
 
     def replace(self, name: str, client: Any) -> Federation:
         """The federation with the client `name` exchanged for `client`, which keeps that name unless it has one.
@@ -165,7 +165,7 @@ class Federation(Dealt):
         extraction = self.extraction if are_images(client) else None
         old, new = self[name], _as_client(client, f"client {name!r}", extraction)
         new = new._with(name=new.name or name, weight=old.weight if new.weight is None else new.weight)
-        return self._again([new if c is old else c for c in self.clients])
+        return self._with_clients([new if c is old else c for c in self.clients])
 
     def split(self, test: float = 0.2, seed: int = 0) -> Federation:
         """Every client's rows cut at random into data and a held-out test set of the share `test`.
@@ -178,7 +178,9 @@ class Federation(Dealt):
         if not share:
             raise InvalidInput("test", "is 0, which holds nothing out", "Give a share of the rows, such as 0.2")
         streams = np.random.SeedSequence(check_count(seed, "seed", minimum=0)).spawn(len(self))
-        return self._again([_split(c, share, np.random.default_rng(s)) for c, s in zip(self, streams, strict=True)])
+        return self._with_clients(
+            [_split(c, share, np.random.default_rng(s)) for c, s in zip(self, streams, strict=True)]
+        )
 
     def merge(self, name: str, clients: Any) -> Federation:
         """The federation with some clients as one of that name: their rows together, or Σ λ_i P_i of distributions.
@@ -187,15 +189,15 @@ class Federation(Dealt):
         >>> federation.merge("a and b", ["a", "b"]).describe()["n"].tolist()
         [6, 6]
         """
-        return self._again(merged(self, name, clients, lambda parts: Federation(parts).pooled()))
+        return self._with_clients(merge_clients(self, name, clients, lambda parts: Federation(parts).pooled()))
 
     def drop(self, clients: Any) -> Federation:
         """The federation without a client, or without several; the others weigh as before, by their shares."""
-        return self._again(without(self, clients))
+        return self._with_clients(drop_clients(self, clients))
 
     def split_classes(self, name: str) -> Federation:
         """The federation with one client cut into its classes, each a client "name: class"; it must have labels."""
-        return self._again(by_class(self, name))
+        return self._with_clients(split_client_classes(self, name))
 
     def move_class(self, label: Any, source: str, target: str) -> Federation:
         """The federation with one class of the client `source` moved to `target`; both must have labels.
@@ -204,13 +206,13 @@ class Federation(Dealt):
         >>> nm.Federation(clients).move_class(0, "a", "b").describe()["n"].tolist()
         [1, 7]
         """
-        return self._again(with_class_moved(self, label, source, target))
+        return self._with_clients(move_class_rows(self, label, source, target))
 
-    def _again(self, clients: list[Client]) -> Federation:
-        """Other clients in the places of these."""
-        made = Federation(clients)
-        made._beside = self._beside
-        return made
+    def _with_clients(self, clients: list[Client]) -> Federation:
+        """Return a federation of other clients in the places of these."""
+        federation = Federation(clients)
+        federation._beside = self._beside
+        return federation
 
     def pooled(self) -> Client:
         """All clients as one: the rows together where the weights are the row counts, else Σ λ_i P_i."""

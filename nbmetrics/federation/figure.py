@@ -1,4 +1,4 @@
-"""What the clients of a federation are made of, as a picture: classes, and sizes."""
+"""Figure of what the clients of a federation are made of: classes, and sizes."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from ..figures.drawing import CLIENT, COLOURS, Drawing, plain
-from .composition import SHARE
+from .composition import SHARE_PREFIX
 
 # Classes are told apart by colour and hatch; more than that many by their place in a map.
-MOST_STACKED = 12
+MAX_STACKED_CLASSES = 12
 # Bars that are drawn within a few seconds.
-MOST_BARS = 1500
+MAX_BARS = 1500
 HATCHES = ("", "////", "....")
 # Inches for each client, and the tallest a figure gets; names are shortened to so many letters.
-ROW, TALLEST, LONGEST = 0.24, 12.0, 24
+ROW_INCHES, MAX_INCHES, MAX_NAME_LETTERS = 0.24, 12.0, 24
 # Ticks that fit side by side.
-MOST_TICKS = 25
+MAX_TICKS = 25
 
 
-def mix(table: pd.DataFrame) -> Figure:
-    """The table of `Federation.describe`: the class mix of each client, and its size."""
-    classes = [str(column) for column in table if str(column).startswith(SHARE)]
-    height = min(TALLEST, 1.6 + ROW * max(len(table), 4))
-    is_stacked = len(classes) <= MOST_STACKED and len(classes) * len(table) <= MOST_BARS
+def plot_mix(table: pd.DataFrame) -> Figure:
+    """Return the figure of the table of `Federation.describe`: the class mix of each client, and its size."""
+    classes = [str(column) for column in table if str(column).startswith(SHARE_PREFIX)]
+    height = min(MAX_INCHES, 1.6 + ROW_INCHES * max(len(table), 4))
+    is_stacked = len(classes) <= MAX_STACKED_CLASSES and len(classes) * len(table) <= MAX_BARS
     if classes and is_stacked:
         height += 0.25 * -(-len(classes) // 4)
     figure = Drawing(figsize=(9.5 if classes else 5.5, height), layout="constrained")
@@ -35,15 +35,15 @@ def mix(table: pd.DataFrame) -> Figure:
     axes = figure.subplots(1, len(widths), sharey=True, squeeze=False, width_ratios=widths)
     if classes:
         shares = table[classes].to_numpy(dtype=float)
-        draw = _stacked if is_stacked else _mapped
-        draw(figure, axes[0, 0], shares, [_short(name.removeprefix(SHARE)) for name in classes])
-    _sizes(axes[0, -1], table)
-    _name(axes[0, 0], [str(name) for name in table["client"]], height)
+        draw = _plot_bars if is_stacked else _plot_heat_map
+        draw(figure, axes[0, 0], shares, [_legend_name(name.removeprefix(SHARE_PREFIX)) for name in classes])
+    _plot_sizes(axes[0, -1], table)
+    _write_names(axes[0, 0], [str(name) for name in table["client"]], height)
     return figure
 
 
-def _stacked(figure: Drawing, ax: Any, shares: np.ndarray, classes: list[str]) -> None:
-    """One bar a client, its classes side by side in the order of the legend."""
+def _plot_bars(figure: Drawing, ax: Any, shares: np.ndarray, classes: list[str]) -> None:
+    """Draw one bar a client, its classes side by side in the order of the legend."""
     shares = np.nan_to_num(shares)
     ends = np.cumsum(shares, axis=1)
     for k, name in enumerate(classes):
@@ -55,10 +55,10 @@ def _stacked(figure: Drawing, ax: Any, shares: np.ndarray, classes: list[str]) -
     figure.legend(loc="outside lower center", ncols=min(4, len(classes)), fontsize=9, frameon=False)
 
 
-def _mapped(figure: Drawing, ax: Any, shares: np.ndarray, classes: list[str]) -> None:
-    """Clients by classes, the darker the larger the share."""
+def _plot_heat_map(figure: Drawing, ax: Any, shares: np.ndarray, classes: list[str]) -> None:
+    """Draw clients by classes, the darker the larger the share."""
     drawn = ax.imshow(shares, aspect="auto", cmap="Blues", vmin=0, vmax=np.nanmax(shares), interpolation="nearest")
-    step = -(-len(classes) // MOST_TICKS)
+    step = -(-len(classes) // MAX_TICKS)
     ax.set_xticks(range(0, len(classes), step), classes[::step], rotation=90, fontsize=8)
     ax.set_xlabel(f"class ({len(classes)})")
     figure.colorbar(
@@ -66,8 +66,8 @@ def _mapped(figure: Drawing, ax: Any, shares: np.ndarray, classes: list[str]) ->
     )
 
 
-def _sizes(ax: Any, table: pd.DataFrame) -> None:
-    """Rows of each client, with those held out; weights where a client is a distribution."""
+def _plot_sizes(ax: Any, table: pd.DataFrame) -> None:
+    """Draw the rows of each client, with those held out; weights where a client is a distribution."""
     ax.spines[["top", "right"]].set_visible(False)
     places = range(len(table))
     ax.grid(axis="x", alpha=0.25, linewidth=0.6)
@@ -85,15 +85,15 @@ def _sizes(ax: Any, table: pd.DataFrame) -> None:
     ax.xaxis.set_major_locator(MaxNLocator(3, integer=True))
 
 
-def _name(ax: Any, names: list[str], height: float) -> None:
-    """The clients from above, as many names as fit."""
+def _write_names(ax: Any, names: list[str], height: float) -> None:
+    """Write the clients' names from above, as many as fit."""
     step = max(1, int(np.ceil(len(names) * 0.13 / (height - 1.2))))
     size = 9 if len(names) * 0.17 < height - 1.2 else 6
-    ax.set_yticks(range(0, len(names), step), [_short(name) for name in names[::step]], fontsize=size)
+    ax.set_yticks(range(0, len(names), step), [_legend_name(name) for name in names[::step]], fontsize=size)
     ax.set_ylim(len(names) - 0.5, -0.5)
 
 
-def _short(name: str) -> str:
-    """A name as matplotlib shows it: a legend leaves out what begins with an underscore."""
-    name = name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+def _legend_name(name: str) -> str:
+    """Return a name as matplotlib shows it: a legend leaves out what begins with an underscore."""
+    name = name if len(name) <= MAX_NAME_LETTERS else name[: MAX_NAME_LETTERS - 1] + "…"
     return plain(f" {name}" if name.startswith("_") else name)

@@ -18,11 +18,11 @@ from ..lazy_imports import import_room
 from ..partition import natural
 from .image_sources import are_images, warn_unread
 
-FEWEST = 2
-MOST_NAMED = 3
+MIN_IMAGES_PER_CLIENT = 2
+MAX_NAMES_SHOWN = 3
 
 
-class Found(NamedTuple):
+class FolderImages(NamedTuple):
     """Images, the places of each client's, the classes if known, and each client's lines of the report.
 
     Files that belong to no client, such as a text beside the sub-folders, are those of "".
@@ -35,13 +35,13 @@ class Found(NamedTuple):
 
 
 def check_folder(path: Any) -> None:
-    """Raise where this is no folder and no zip, before an extractor is made for it."""
+    """Raise InvalidInput where this is no folder and no zip, before an extractor is made for it."""
     if not isinstance(path, (str, os.PathLike)) or not are_images(path):
         raise InvalidInput("path", f"got {shown(path)}, which is no folder", "Give a folder of folders of images")
 
 
-def found(path: Any, labels: str) -> Found:
-    """Who holds which image below a folder, or in a zip; warns of files that were not read."""
+def read_folder(path: Any, labels: str) -> FolderImages:
+    """Return who holds which image below a folder, or in a zip; warn of files that were not read."""
     check_folder(path)
     try:
         images = import_room("features").images(path)
@@ -63,12 +63,12 @@ def found(path: Any, labels: str) -> Found:
     _check_few(parts)
     warn_unread(images, str(path))
     reports = dict(iter(report.groupby([titles.get(name, "") for name in owners], sort=False)))
-    classes = [file[place] for file in read] if labels == "class" else _classes(read)
-    return Found(images, parts, None if classes is None else _labels(classes), reports)
+    classes = [file[place] for file in read] if labels == "class" else _class_folders(read)
+    return FolderImages(images, parts, None if classes is None else _labels(classes), reports)
 
 
-def _classes(read: list[tuple[str, ...]]) -> list[str] | None:
-    """The folders within the clients', where all images lie in one."""
+def _class_folders(read: list[tuple[str, ...]]) -> list[str] | None:
+    """Return the folder within the client's of each image, where all images lie in one; None otherwise."""
     return [file[1] for file in read] if all(len(file) > 2 for file in read) else None
 
 
@@ -78,9 +78,9 @@ def _labels(classes: list[str]) -> np.ndarray:
 
 
 def _titles(names: Iterable[str]) -> dict[str, str]:
-    """What folders are called in one line that can be shown; no two may be called alike."""
+    """Return the name of each folder as one line that can be shown; InvalidInput where two would be alike."""
     files = import_room("features").files
-    titles = {name: files.one_line(name, files.LONGEST_SHOWN) for name in names}
+    titles = {name: files.one_line(name, files.MAX_PATH_LETTERS) for name in names}
     shared = [title for title, count in Counter(titles.values()).items() if count > 1]
     if shared:
         raise InvalidInput("path", f"has two folders whose names show as {shown(shared[0])}", "Rename one of them")
@@ -88,7 +88,7 @@ def _titles(names: Iterable[str]) -> dict[str, str]:
 
 
 def _folders(path: Any) -> list[str]:
-    """The sub-folders, those too in which no file was found, but no links, which may lead back here."""
+    """Return the sub-folders, also those without files, but no links, which may lead back here."""
     if not os.path.isdir(path):  # a zip
         return []
     return [entry.name for entry in Path(path).iterdir() if entry.is_dir() and not entry.is_symlink()]
@@ -96,19 +96,20 @@ def _folders(path: Any) -> list[str]:
 
 def _check_loose(path: Any, loose: list[str]) -> None:
     if loose:
-        seen = f"{shown(str(path))} has {_some(loose, 'image')} that lie in no sub-folder, and so belong to no client"
+        images = _names_text(loose, "image")
+        seen = f"{shown(str(path))} has {images} that lie in no sub-folder, and so belong to no client"
         raise InvalidInput("path", seen, "Give a folder with one sub-folder of images for each client")
 
 
 def _check_few(parts: dict[str, np.ndarray]) -> None:
     check_names(list(parts), "path")
-    few = [name for name, index in parts.items() if len(index) < FEWEST]
+    few = [name for name, index in parts.items() if len(index) < MIN_IMAGES_PER_CLIENT]
     if few:
-        seen = f"has {_some(few, 'sub-folder')} with fewer than {FEWEST} images that can be read"
-        raise InvalidInput("path", seen, f"Move them away, or give each at least {FEWEST}")
+        seen = f"has {_names_text(few, 'sub-folder')} with fewer than {MIN_IMAGES_PER_CLIENT} images that can be read"
+        raise InvalidInput("path", seen, f"Move them away, or give each at least {MIN_IMAGES_PER_CLIENT}")
 
 
-def _some(names: list[str], kind: str) -> str:
-    """How many, and the first of them."""
-    first = ", ".join(shown(name) for name in names[:MOST_NAMED]) + ", …" * (len(names) > MOST_NAMED)
+def _names_text(names: list[str], kind: str) -> str:
+    """Return how many there are, and the names of the first."""
+    first = ", ".join(shown(name) for name in names[:MAX_NAMES_SHOWN]) + ", …" * (len(names) > MAX_NAMES_SHOWN)
     return f"{len(names)} {kind}{'s' * (len(names) > 1)} ({first})"

@@ -1,4 +1,4 @@
-"""What is scored: rows, images, a distribution, or a function of one of them, with a name."""
+"""A generator: rows, images, a distribution, or a function that gives one of them, with a name."""
 
 from __future__ import annotations
 
@@ -17,11 +17,19 @@ from ..errors import InvalidInput, check_list, check_names, shown
 from ..metrics.base import Sample
 from ..summaries.sources import is_batch_function, parquet_files
 from ..summaries.stream import Stream
-from .client import distribution_or_rows, opened
-from .image_sources import are_images, check_extraction, check_one_space, images_of, in_batches, rows_of, told
+from .client import distribution_or_rows, open_npy
+from .image_sources import (
+    are_images,
+    batched_rows,
+    check_extraction,
+    check_one_space,
+    describe_images,
+    images_of,
+    rows_of,
+)
 
 # An iterator that has given so many clients or generators is taken for an endless one.
-MOST_PARTIES = 100_000
+MAX_PARTIES = 100_000
 NO_EXTRACTOR = (
     "Make the federation of images too, such as nm.Federation.from_folder(…), or say what made its rows: "
     "nm.Federation(…, extractor=…)"
@@ -75,7 +83,7 @@ class Generator:
                 object.__setattr__(self, "source", module_source(self.source))
             _check_call(self.source)
             return
-        source = opened(self.source, "source")
+        source = open_npy(self.source, "source")
         if parquet_files(source) or not are_images(source):
             source = distribution_or_rows(source, "source")
             if isinstance(source, Stream):
@@ -85,7 +93,7 @@ class Generator:
         object.__setattr__(self, "source", source)
 
     def through(self, extraction: Any) -> Generator:
-        """This generator as one of rows: its images through `extraction`, an `Extraction` or None.
+        """Return this generator as one of rows: its images through `extraction`, an `Extraction` or None.
 
         Raises InvalidInput where it is images and there is no extraction, or its rows were made by another.
         """
@@ -94,12 +102,12 @@ class Generator:
             check_one_space([("the clients", extraction), (self.name or who, self.extraction)], who)
         if self.answers:
             is_of_rows = extraction is None or self.extraction is not None
-            return self if is_of_rows else self._made(in_batches(self.source, extraction, who), extraction)
+            return self if is_of_rows else self._with_source(batched_rows(self.source, extraction, who), extraction)
         if not are_images(self.source):
             return self
         if extraction is None:
-            raise InvalidInput(who, f"{told(self.source)}, and the clients have no extractor", NO_EXTRACTOR)
-        return self._made(rows_of(images_of(self.source, who, extraction), extraction, who), extraction)
+            raise InvalidInput(who, f"{describe_images(self.source)}, and the clients have no extractor", NO_EXTRACTOR)
+        return self._with_source(rows_of(images_of(self.source, who, extraction), extraction, who), extraction)
 
     def draw(self, n: int, seed: Any, *, dim: int) -> Sample:
         """What a metric sees: its rows or distribution, or `n` rows drawn from a function, seeded."""
@@ -142,39 +150,39 @@ class Generator:
             raise InvalidInput(who, seen, "Return one row for each row of x")
         return Sample(rows=rows, condition=condition)
 
-    def _made(self, source: Any, extraction: Any) -> Generator:
+    def _with_source(self, source: Any, extraction: Any) -> Generator:
         return replace(self, source=source, extraction=extraction)
 
-    def _rows(self, made: Any, dim: int) -> Array:
-        """Rows that a function gave, checked."""
-        if is_array(made) and made.ndim in (3, 4):
-            seen = f"gives an array of shape {tuple(made.shape)}, and the clients have no extractor"
+    def _rows(self, rows: Any, dim: int) -> Array:
+        """Return the rows that a function gave, checked."""
+        if is_array(rows) and rows.ndim in (3, 4):
+            seen = f"gives an array of shape {tuple(rows.shape)}, and the clients have no extractor"
             raise InvalidInput(f"generator {self.name!r}", seen, f"Return rows (n, d). Of images: {NO_EXTRACTOR}")
-        return as_rows(made, f"rows from generator {self.name!r}", dim=dim)
+        return as_rows(rows, f"rows from generator {self.name!r}", dim=dim)
 
 
 def _check_call(function: Callable[..., Any]) -> None:
-    """Refuse a function that takes other than two arguments, where that can be seen without calling it."""
+    """Raise InvalidInput for a function that takes other than two arguments, where its signature tells."""
     try:
-        known = signature(function)
+        call = signature(function)
     except (TypeError, ValueError):  # built in, without a signature
         return
     try:
-        known.bind(None, None)
+        call.bind(None, None)
     except TypeError:
-        seen = f"is a function of {shown(str(known))}"
+        seen = f"is a function of {shown(str(call))}"
         raise InvalidInput("source", seen, "Give one of (n, rng): n rows, drawn with the NumPy generator rng") from None
 
 
 def as_generators(generators: Any) -> tuple[Generator, ...]:
-    """Named generators from a list of them, a dict name -> source, or a single one."""
+    """Return named generators from a list of them, a dict name -> source, or a single one."""
     if isinstance(generators, Mapping):
         check_names(list(generators), "generators")
         items = [replace(_as_generator(item, f"generator {name!r}"), name=name) for name, item in generators.items()]
     elif _is_one(generators):
         items = [_as_generator(generators, "generator")]
     elif isinstance(generators, Iterable) and not isinstance(generators, str):
-        listed = check_list(generators, "generators", MOST_PARTIES)
+        listed = check_list(generators, "generators", MAX_PARTIES)
         items = [_as_generator(item, f"generator {k}") for k, item in enumerate(listed, 1)]
     else:
         fix = "Give a list of Generator, a dict of sources, or a folder of images"
@@ -182,7 +190,7 @@ def as_generators(generators: Any) -> tuple[Generator, ...]:
     if not items:
         raise InvalidInput("generators", "is empty", "Give at least one generator")
     if any(item.name is None for item in items):
-        items = [*named(items, "Generator", lambda item, name: replace(item, name=name))]
+        items = [*name_items(items, "Generator", lambda item, name: replace(item, name=name))]
     check_names([item.name for item in items], "generators")
     return tuple(items)
 
@@ -202,8 +210,8 @@ def _as_generator(item: Any, who: str) -> Generator:
         raise error.of(who) from None
 
 
-def named(items: list[Any], kind: str, rename: Callable[[Any, str], Any]) -> tuple[Any, ...]:
-    """The items, those without a name called "Client 1", "Client 2", … by the names that are free."""
+def name_items(items: list[Any], kind: str, rename: Callable[[Any, str], Any]) -> tuple[Any, ...]:
+    """Return the items; those without a name are called "Client 1", "Client 2", … by the names that are free."""
     taken = {item.name for item in items}
     free = (name for name in (f"{kind} {k}" for k in range(1, 2 * len(items) + 1)) if name not in taken)
     return tuple(item if item.name is not None else rename(item, next(free)) for item in items)

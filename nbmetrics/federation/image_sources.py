@@ -1,4 +1,4 @@
-"""What counts as images, not rows, and how they become rows: through the extraction that a federation keeps.
+"""Which values count as images, not rows, and how they become rows: through the extraction that a federation keeps.
 
 Everything about images is entered late: who has rows needs none of it.
 """
@@ -18,9 +18,9 @@ from ..errors import InvalidInput, caller_level, shown
 from ..lazy_imports import import_room
 
 # Images that a function is asked for at a time; part of what a seed means, so no setting changes it.
-DRAWN_AT_ONCE = 64
+IMAGES_PER_DRAW = 64
 # Files that were not read are told by so many reasons.
-MOST_REASONS = 3
+MAX_REASONS = 3
 
 
 class UnreadWarning(UserWarning):
@@ -28,7 +28,7 @@ class UnreadWarning(UserWarning):
 
 
 def extraction_of(extractor: Any, settings: Mapping[str, Any] | None = None) -> Any:
-    """The `Extraction` of this name, object or function, with these settings of `nm.extract`; None of None."""
+    """Return the `Extraction` of this name, object or function, with these settings of `nm.extract`; None of None."""
     if settings and (unknown := sorted({*settings} - {*signature(import_room("features").extraction).parameters})):
         fix = "Leave it out, or mend its name: help() of this function and of nm.extract says what there is"
         raise InvalidInput(unknown[0], "is no argument here, and no setting of an extractor", fix)
@@ -48,16 +48,16 @@ def extraction_of(extractor: Any, settings: Mapping[str, Any] | None = None) -> 
 
 
 def check_extraction(value: Any) -> None:
-    """Refuse what is given for an `Extraction` and is none."""
+    """Raise InvalidInput for a value that is no `Extraction`."""
     if value is not None and not isinstance(value, import_room("features").Extraction):
         raise InvalidInput("extraction", f"got {shown(value)}", "Give federation.extraction, or leave it out")
 
 
 def check_one_space(parties: Sequence[tuple[str, Any]], argument: str) -> None:
-    """Refuse parties, each a name and an extraction or None, whose images became rows in two ways."""
-    known = [(name, extraction) for name, extraction in parties if extraction is not None]
-    for name, own in known:
-        other, first = known[0]
+    """Raise InvalidInput where the images of parties (name, extraction or None) became rows in two ways."""
+    extracted = [(name, extraction) for name, extraction in parties if extraction is not None]
+    for name, own in extracted:
+        other, first = extracted[0]
         if own is not first and (
             apart := [pair for pair in zip(_space(own), _space(first), strict=True) if len({*pair}) > 1]
         ):
@@ -66,13 +66,13 @@ def check_one_space(parties: Sequence[tuple[str, Any]], argument: str) -> None:
 
 
 def _space(extraction: Any) -> tuple[str, str, str]:
-    """What has to be the same where rows are compared; a module may have been trained since it made them."""
+    """Return what must be the same where rows are compared; a module may have been trained since it made them."""
     extractor = extraction.extractor
     return str(extractor.fingerprint or extractor.name), extractor.name, extraction.made
 
 
 def are_images(value: Any) -> bool:
-    """Whether a value is images: a folder, a zip, `Images`, or an array of three or four axes; nothing is opened."""
+    """Return whether a value is images: a folder, zip, `Images`, or array of three or four axes; nothing is opened."""
     if isinstance(value, (str, os.PathLike)):
         return str(value).lower().endswith(".zip") or os.path.isdir(value)
     if isinstance(value, np.ndarray) or is_array(value):
@@ -81,7 +81,7 @@ def are_images(value: Any) -> bool:
 
 
 def is_data_set(value: Any) -> bool:
-    """Whether a value is a data set, such as a torch `Dataset` or a loader of one; nothing of it is read."""
+    """Return whether a value is a data set, such as a torch `Dataset` or a loader of one; nothing of it is read."""
     if isinstance(value, (Mapping, Set, list, tuple, range, str, bytes, os.PathLike)) or is_array(value):
         return False
     if any(hasattr(value, name) for name in ("to_numpy", "__array__", "shape")):
@@ -90,7 +90,7 @@ def is_data_set(value: Any) -> bool:
 
 
 def images_of(value: Any, argument: str, extraction: Any) -> Any:
-    """The lazy sequence of images that these are, to be put through `extraction`.
+    """Return a lazy sequence of these images, to be put through `extraction`.
 
     Warns with `UnreadWarning` where files beside them were not read. Raises InvalidInput without an extraction.
     """
@@ -101,13 +101,13 @@ def images_of(value: Any, argument: str, extraction: Any) -> Any:
         )
         if hasattr(value, "shape"):
             fix += "; or flatten each item to one row where they are no images"
-        raise InvalidInput(argument, f"{told(value)}, and no extractor is given", fix)
-    found = _images(value, argument)
-    if not len(found):
-        raise InvalidInput(argument, f"{told(value)}, and none can be read", "Give at least one image")
-    if found is not value:  # who made `Images` of them has seen the report
-        warn_unread(found, argument)
-    return found
+        raise InvalidInput(argument, f"{describe_images(value)}, and no extractor is given", fix)
+    images = _images(value, argument)
+    if not len(images):
+        raise InvalidInput(argument, f"{describe_images(value)}, and none can be read", "Give at least one image")
+    if images is not value:  # who made `Images` of them has seen the report
+        warn_unread(images, argument)
+    return images
 
 
 def _images(value: Any, who: str) -> Any:
@@ -117,15 +117,15 @@ def _images(value: Any, who: str) -> Any:
         raise error.of(who) from None
 
 
-def told(value: Any) -> str:
-    """Images in a message: where they lie, or how many."""
+def describe_images(value: Any) -> str:
+    """Return images as text for a message: where they lie, or how many."""
     if isinstance(value, (str, os.PathLike)):
         return f"is images in {shown(str(value))}"
     return f"is images of shape {tuple(value.shape)}" if hasattr(value, "shape") else f"is {len(value)} images"
 
 
 def rows_of(images: Any, extraction: Any, argument: str) -> Array:
-    """The features of images, a row each."""
+    """Return the features of images, a row each."""
     try:
         rows = extraction.rows(images)
     except InvalidInput as error:
@@ -136,19 +136,19 @@ def rows_of(images: Any, extraction: Any, argument: str) -> Array:
 
 
 def warn_unread(images: Any, who: str) -> None:
-    """One warning with the number of files that may be images and could not be read, and the first reasons."""
+    """Warn once of files that may be images and could not be read: how many, and the first reasons."""
     report = images.report
     lost = report[~report["read"] & ~report["reason"].isin(import_room("features").files.HARMLESS)]
     if len(lost):
-        first = [f"{row['file']} ({row['reason']})" for row in lost.head(MOST_REASONS).to_dict("records")]
-        more = f", and {len(lost) - MOST_REASONS} more" * (len(lost) > MOST_REASONS)
+        first = [f"{row['file']} ({row['reason']})" for row in lost.head(MAX_REASONS).to_dict("records")]
+        more = f", and {len(lost) - MAX_REASONS} more" * (len(lost) > MAX_REASONS)
         verb = "was" if len(lost) == 1 else "were"
         said = f"{who}: {len(lost)} of {len(report)} files {verb} not read: {', '.join(first)}{more}"
         warnings.warn(said, UnreadWarning, stacklevel=caller_level())
 
 
-def in_batches(source: Callable[..., Any], extraction: Any, who: str) -> Callable[..., Any]:
-    """A function of images as one of rows: asked for up to 64 at a time, extracted, and thrown away.
+def batched_rows(source: Callable[..., Any], extraction: Any, who: str) -> Callable[..., Any]:
+    """Return a function of images as one of rows: asked for up to 64 at a time, extracted, and not kept.
 
     Each batch has a child of `rng`, so that a seed gives the same rows whatever the extraction's batches. A function
     whose first batch is rows of features is asked again for all of them at once, as it would be without an extraction.
@@ -160,12 +160,12 @@ def in_batches(source: Callable[..., Any], extraction: Any, who: str) -> Callabl
         extraction.check_unchanged()
         parts: list[Array] = []
         with _bar(extraction.progress, total, who) as bar:
-            for block in uniform_blocks(total, DRAWN_AT_ONCE):
+            for block in uniform_blocks(total, IMAGES_PER_DRAW):
                 count = block.stop - block.start
-                made = source(count if is_count else asked[block], rng.spawn(1)[0])
-                if not parts and not _is_batch(made):
+                batch = source(count if is_count else asked[block], rng.spawn(1)[0])
+                if not parts and not _is_batch(batch):
                     return source(asked, rng)
-                parts.append(_features(made, count, extraction, who))
+                parts.append(_features(batch, count, extraction, who))
                 bar.update(count)
         return concat(parts)
 
@@ -179,17 +179,17 @@ def _bar(progress: str | bool, total: int, who: str) -> Any:
     return tqdm(total=total, desc=who, unit=" images", disable=progress is False, delay=delay, leave=False)
 
 
-def _is_batch(made: Any) -> bool:
-    if isinstance(made, (list, tuple)) and made:
-        return hasattr(made[0], "convert") or (is_array(made[0]) and made[0].ndim in (2, 3))
-    return not isinstance(made, (str, os.PathLike)) and are_images(made)
+def _is_batch(value: Any) -> bool:
+    if isinstance(value, (list, tuple)) and value:
+        return hasattr(value[0], "convert") or (is_array(value[0]) and value[0].ndim in (2, 3))
+    return not isinstance(value, (str, os.PathLike)) and are_images(value)
 
 
-def _features(made: Any, count: int, extraction: Any, who: str) -> Array:
-    """The features of one batch of images that a function gave: nothing is kept, in memory or in the cache."""
-    batch = _images(made, who)
+def _features(batch: Any, count: int, extraction: Any, who: str) -> Array:
+    """Return the features of one batch of images that a function gave; nothing is kept in memory or in the cache."""
+    batch = _images(batch, who)
     if len(batch) != count:
-        fix = f"Return one for each that is asked for: they are asked for in batches of up to {DRAWN_AT_ONCE}"
+        fix = f"Return one for each that is asked for: they are asked for in batches of up to {IMAGES_PER_DRAW}"
         raise InvalidInput(f"images from {who}", f"are {len(batch)} where {count} were asked for", fix)
     try:
         return as_rows(extraction.batch([batch[k] for k in range(count)]), "features")

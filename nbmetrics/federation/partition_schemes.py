@@ -14,14 +14,14 @@ from .. import partition
 from ..arrays import Array, as_rows, column_names, is_array, to_numpy
 from ..errors import check_choice
 from .client import Client
-from .folder import check_folder, found
+from .folder import check_folder, read_folder
 from .image_sources import are_images, extraction_of, images_of, is_data_set, rows_of
 
 FEATURES = "inception-v3-compat"
 
 
-class Dealt(ABC):
-    """The ways to make a `Federation` of one data set; every seed gives one and the same federation.
+class PartitionSchemes(ABC):
+    """The class methods that make a `Federation` of one data set; every seed gives one and the same federation.
 
     `X` is (n, d) rows, or, with `extractor`, images: an array (n, H, W[, 3]), `nm.images(…)`, a folder, a zip, or a
     data set, such as a torch `Dataset`. `extractor` and further settings are those of `nm.extract`; they stay with the
@@ -170,8 +170,8 @@ class Dealt(ABC):
         Federation(2 clients, dim=64: cat, dog)
         """
         if isinstance(dataset, tuple) and len(dataset) == 2:
-            dataset, given = dataset
-            labels = given if labels is None else labels
+            dataset, labels_read = dataset
+            labels = labels_read if labels is None else labels
         if getattr(dataset, "ndim", None) != 2:
             extractor = extraction_of(FEATURES if extractor is None else extractor, extract)
             dataset, extract = images_of(dataset, "dataset", extractor), {}
@@ -207,7 +207,7 @@ class Dealt(ABC):
         kind = check_choice(labels, ("client", "class"), "labels")
         check_folder(path)
         extraction = extraction_of(FEATURES if extractor is None else extractor, extract)
-        images, parts, classes, reports = found(path, kind)
+        images, parts, classes, reports = read_folder(path, kind)
         data = _Data(images, classes, None, extraction, "path")
         federation = cls([data.client(name, index)._with(report=reports.get(name)) for name, index in parts.items()])
         federation._beside = reports.get("")
@@ -220,9 +220,9 @@ class Dealt(ABC):
 
 @dataclass(frozen=True, eq=False)
 class _Data:
-    """One data set to deal, whose images become rows when somebody asks for rows: what can be refused comes first."""
+    """One data set to partition, whose images become rows when somebody asks for rows; refusals come first."""
 
-    given: Any
+    source: Any
     y: Any
     columns: tuple[str, ...] | None
     extraction: Any
@@ -234,22 +234,22 @@ class _Data:
     ) -> _Data:
         extraction = extraction_of(extractor, settings)
         is_of_images = are_images(X) or is_data_set(X)
-        given = images_of(X, argument, extraction) if is_of_images else as_rows(X, argument)
+        source = images_of(X, argument, extraction) if is_of_images else as_rows(X, argument)
         if y is None and is_of_images:
-            y = given.labels
-        y = None if y is None else partition.labels_of(y, len(given), labels)[0]
-        return cls(given, y, column_names(X), extraction, argument)
+            y = source.labels
+        y = None if y is None else partition.labels_of(y, len(source), labels)[0]
+        return cls(source, y, column_names(X), extraction, argument)
 
     def __len__(self) -> int:
-        return len(self.given)
+        return len(self.source)
 
     @cached_property
     def rows(self) -> Array:
-        return self.given if is_array(self.given) else rows_of(self.given, self.extraction, self.argument)
+        return self.source if is_array(self.source) else rows_of(self.source, self.extraction, self.argument)
 
     def client(self, name: str, index: np.ndarray) -> Client:
-        """The client of some of the rows."""
+        """Return the client of some of the rows."""
         labels = None if self.y is None else self.y[index]
-        images = None if is_array(self.given) else self.given[index]
+        images = None if is_array(self.source) else self.source[index]
         held = {"columns": self.columns, "extraction": self.extraction, "labels": labels, "images": images}
         return Client(self.rows[index], name=name)._with(**held)

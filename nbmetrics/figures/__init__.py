@@ -1,53 +1,37 @@
-"""Matplotlib figures of scores and of experiments: `figures.<experiment>(table)` draws what it returned."""
+"""Matplotlib figures of experiments and of theorems: `figures.<experiment>(table)` draws what it returned.
+
+Each figure stands beside its experiment, in one file of `nbmetrics.experiments`, as `draw_<experiment>`.
+"""
 
 from importlib import import_module as _import
 from typing import Any as _Any
 
 from ..errors import InvalidInput as _InvalidInput
 
-_ROOMS = {
-    "sweeps": ["gaussian_toy", "likelihood_toy", "gaussian_samples"],
+# Which module of nbmetrics.experiments holds an experiment and its figure.
+_EXPERIMENTS = {
+    "gaussians": ["gaussian_toy", "likelihood_toy", "gaussian_samples"],
+    "class_generators": ["single_class", "published_ranks", "class_federated", "extractors_compared"],
+    "clients": ["variance_limited", "truncation", "neighbors_federated", "transport_federated"],
     "twins": ["twin_generators"],
     "training": ["mode_collapse", "checkpoints"],
-    "federated": [
-        "class_federated",
-        "extractors_compared",
-        "single_class",
-        "published_ranks",
-        "variance_limited",
-        "truncation",
-        "neighbors_federated",
-        "transport_federated",
-    ],
-    "memorization": ["moons_density", "copied_width", "bandwidth_sweep", "novelty", "interactions", "copycat"],
-    "samples": [
-        "transforms",
-        "diversity",
-        "ranked_samples",
-        "sample_size",
-        "generated_size",
-        "published_models",
-        "timing",
-    ],
-    "conditional": [
-        "correlation_contours",
-        "condition_scale",
-        "covariance_estimators",
-        "paired_unpaired",
-        "published_conditional",
-    ],
+    "moons": ["moons_density", "copied_width", "bandwidth_sweep", "copycat"],
+    "images": ["transforms", "diversity", "ranked_samples"],
+    "generalization": ["novelty", "interactions"],
+    "sizes": ["sample_size", "generated_size", "published_models", "timing"],
+    "conditional": ["correlation_contours", "condition_scale", "covariance_estimators"],
+    "paired_models": ["published_conditional", "paired_unpaired"],
     "kernels": ["kid_estimators"],
-    "theorems": ["sides"],
 }
-_HOME = {name: room for room, names in _ROOMS.items() for name in names}
+MODULES = {name: module for module, names in _EXPERIMENTS.items() for name in names}
 
-__all__ = ["draw", *_HOME]
+__all__ = ["draw", "sides", *MODULES]
 
 
 def draw(table: _Any) -> _Any:
     """The figure of an experiment's table, whichever experiment it was."""
     name = getattr(table, "attrs", {}).get("experiment")
-    if name not in _HOME:
+    if name not in MODULES:
         seen = f"is not the table of an experiment (its attrs name {name!r})"
         raise _InvalidInput(
             "table", seen, "Give what nm.experiments.<name>() returned, or draw it with nm.figures.<name>"
@@ -56,11 +40,12 @@ def draw(table: _Any) -> _Any:
 
 
 def __getattr__(name: str) -> _Any:
-    if name not in _HOME:
+    if name == "sides":
+        value = _import(".theorems", __name__).sides
+    elif name in MODULES:
+        value = getattr(_import(f"nbmetrics.experiments.{MODULES[name]}"), f"draw_{name}")
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .tables import checked
-
-    value = checked(name, getattr(_import(f".{_HOME[name]}", __name__), name))
     globals()[name] = value
     return value
 

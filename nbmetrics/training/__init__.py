@@ -3,9 +3,9 @@
     trained = nm.training.train("wgan-gp", federation, rounds=400, local_steps=5, monitor=monitor)
     nm.evaluate(federation, {"wgan": trained})
 
-run.py     what is asked for, checked      loop.py             rounds, the clients' steps, the average (torch)
-trained.py a model, its samples, its file  wgan.py, ddpm.py    the models, by name in models.py, of layers.py (torch)
-folder.py  checkpoints, and going on       tensors.py          the file format, safetensors
+run.py          what is asked for, checked      loop.py           rounds, the clients' steps, the average (torch)
+trained.py      a model, its samples, its file  wgan.py, ddpm.py  the models, by name in models.py, of layers.py (torch)
+checkpoints.py  of a run in a folder, and going on from the newest
 
 Importing it imports no torch; training and sampling do.
 """

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch.nn.functional import silu
 
-from .layers import Layers, State, adam, dense, leaf, with_moments
+from .layers import Layers, State, adam, dense, weights_with_gradient, with_moments
 
 BETAS = (0.9, 0.999)
 DECAY = 0.995  # of the moving average, at each step; less among the first, so that it forgets the start
@@ -31,13 +31,13 @@ class DDPM:
         self.rate, self.reach = (2e-3, 4.0) if self.is_plane else (2e-3, 1.0)
         inner = [(wide, wide)] * (2 * blocks)
         self.layers = Layers((dim + 2 * FREQUENCIES, wide), *inner, (wide, dim))
-        self.kept = _kept(self.times)
+        self.kept = _signal_shares(self.times)
 
     def batch(self, clients: int) -> int:
         return 128 if self.is_plane else 64 if clients == 1 else 32
 
     def start(self, rng: torch.Generator) -> State:
-        weights = self.layers.drawn(rng, last=0.1)
+        weights = self.layers.random_weights(rng, last=0.1)
         return {**with_moments("generator", weights), "generator_ema": weights.clone()}
 
     def step(self, state: State, draws: Any, number: int) -> torch.Tensor:
@@ -46,9 +46,9 @@ class DDPM:
         time = (draws.uniform() * self.times).long().clamp_(max=self.times - 1)
         kept = self.kept.to(clean)[time]
         noisy = kept.sqrt() * clean + (1 - kept).sqrt() * noise
-        weights = leaf(state, "generator")
-        missed = self._predicted(weights, noisy, time) - (noise if self.is_plane else clean)
-        loss = missed.square().mean(dim=(1, 2))
+        weights = weights_with_gradient(state, "generator")
+        residual = self._predict(weights, noisy, time) - (noise if self.is_plane else clean)
+        loss = residual.square().mean(dim=(1, 2))
         (slope,) = torch.autograd.grad(loss.sum(), weights)
         adam(state, "generator", slope, number, self.rate, BETAS)
         state["generator_ema"].lerp_(state["generator"], 1 - min(DECAY, (1 + number) / (10 + number)))
@@ -61,17 +61,17 @@ class DDPM:
         levels = [float(level) for level in self.kept[times]] + [1.0]
         for k, time in enumerate(times):
             kept, before = levels[k], levels[k + 1]
-            found = self._predicted(weights, x, torch.full((*x.shape[:2], 1), int(time), device=x.device))
+            estimate = self._predict(weights, x, torch.full((*x.shape[:2], 1), int(time), device=x.device))
             if self.is_plane:
-                found = (x - math.sqrt(1 - kept) * found) / math.sqrt(kept)
-            found = found.clamp(-self.reach, self.reach)
-            lost = 1 - kept / before
-            x = (math.sqrt(before) * lost * found + math.sqrt(kept / before) * (1 - before) * x) / (1 - kept)
+                estimate = (x - math.sqrt(1 - kept) * estimate) / math.sqrt(kept)
+            estimate = estimate.clamp(-self.reach, self.reach)
+            noise_share = 1 - kept / before
+            x = (math.sqrt(before) * noise_share * estimate + math.sqrt(kept / before) * (1 - before) * x) / (1 - kept)
             if before < 1:
-                x = x + math.sqrt((1 - before) / (1 - kept) * lost) * normal(self.dim)[None]
+                x = x + math.sqrt((1 - before) / (1 - kept) * noise_share) * normal(self.dim)[None]
         return x[0]
 
-    def _predicted(self, weights: torch.Tensor, x: torch.Tensor, time: torch.Tensor) -> torch.Tensor:
+    def _predict(self, weights: torch.Tensor, x: torch.Tensor, time: torch.Tensor) -> torch.Tensor:
         first, *inner, last = self.layers.cut(weights)
         powers = torch.arange(FREQUENCIES, device=x.device, dtype=x.dtype) / FREQUENCIES
         angles = time.to(x) * torch.exp(-math.log(self.times) * powers)
@@ -81,7 +81,7 @@ class DDPM:
         return dense(silu(h), last)
 
 
-def _kept(times: int) -> torch.Tensor:
+def _signal_shares(times: int) -> torch.Tensor:
     """The share of the clean signal's variance left at each time (Nichol & Dhariwal 2021), float64."""
     at = torch.linspace(0, 1, times + 1, dtype=torch.float64)
     level = torch.cos((at + 0.008) / 1.008 * math.pi / 2) ** 2

@@ -23,7 +23,7 @@ class Layers:
     def chain(cls, *widths: int) -> Layers:
         return cls(*itertools.pairwise(widths))
 
-    def drawn(self, rng: torch.Generator, last: float = 1.0) -> torch.Tensor:
+    def random_weights(self, rng: torch.Generator, last: float = 1.0) -> torch.Tensor:
         """Random weights, (p,), normal of variance 1/in, those of the last layer `last` times as large; biases are 0.
 
         Uniform within ±1/√in, which torch's layers begin with, left digits with two to three times the KID.
@@ -52,7 +52,7 @@ def with_moments(name: str, weights: torch.Tensor) -> State:
     return {name: weights, f"{name}_m": torch.zeros_like(weights), f"{name}_v": torch.zeros_like(weights)}
 
 
-def leaf(state: State, name: str) -> torch.Tensor:
+def weights_with_gradient(state: State, name: str) -> torch.Tensor:
     """The weights (k, p) of a network as what gradients are taken for."""
     return state[name].detach().requires_grad_()
 

@@ -12,17 +12,17 @@ from typing import Any, NamedTuple
 
 import torch
 
-from .folder import kept_rounds, name_of, newest
+from .checkpoints import checkpoint_name, checkpoint_rounds, newest_checkpoint
 from .layers import State
 from .models import model_of
 from .trained import Trained
 
 # What is no weight or moment: kept beside them in every state.
-BESIDE = ("centre", "scale", "rng")
+CARRIED_STATE = ("centre", "scale", "rng")
 
 
 class Plan(NamedTuple):
-    """What was asked for."""
+    """The arguments of a run, checked."""
 
     kind: str
     dim: int
@@ -54,38 +54,40 @@ class Draws:
         return torch.rand((*self._shape, 1), generator=self._rng).to(self._device)
 
 
-def trained(plan: Plan, data: Any, start: Trained | None, monitor: Any, folder: Path | None) -> Trained:
-    """The model after the rounds of the plan, of which those that the folder holds are not done again."""
+def run_rounds(plan: Plan, data: Any, start: Trained | None, monitor: Any, folder: Path | None) -> Trained:
+    """Return the model after the rounds of the plan; those that the folder holds are not done again."""
     from tqdm.auto import tqdm
 
-    found = None if folder is None else newest(folder, plan.run, plan.rounds)
-    now, rng = _first(plan, data, start) if found is None else (_moved(found, plan), torch.Generator())
-    if found is not None:
-        rng.set_state(found.state["rng"])
-    model, kept = model_of(plan.kind, plan.dim), kept_rounds(plan.rounds)
-    draws = Draws(data, model.batch(len(data.rows)), rng, plan.device)
+    checkpoint = None if folder is None else newest_checkpoint(folder, plan.run, plan.rounds)
+    model, rng = (
+        _initial_model(plan, data, start) if checkpoint is None else (_to_device(checkpoint, plan), torch.Generator())
+    )
+    if checkpoint is not None:
+        rng.set_state(checkpoint.state["rng"])
+    network, kept_rounds = model_of(plan.kind, plan.dim), checkpoint_rounds(plan.rounds)
+    draws = Draws(data, network.batch(len(data.rows)), rng, plan.device)
     weights = torch.tensor(data.weights, dtype=torch.float32, device=plan.device)[:, None]
-    bar = tqdm(total=plan.rounds, initial=now.rounds, desc=plan.kind, unit=" rounds", delay=1.0, leave=False)
+    bar = tqdm(total=plan.rounds, initial=model.rounds, desc=plan.kind, unit=" rounds", delay=1.0, leave=False)
     with bar, torch.enable_grad():
-        while now.rounds < plan.rounds:
-            state, losses = _round(model, now, draws, weights, plan.local_steps)
+        while model.rounds < plan.rounds:
+            state, losses = _average_round(network, model, draws, weights, plan.local_steps)
             state["rng"] = rng.get_state()
-            now = replace(now, rounds=now.rounds + 1, steps=now.steps + plan.local_steps, state=state)
+            model = replace(model, rounds=model.rounds + 1, steps=model.steps + plan.local_steps, state=state)
             if monitor is not None:
-                named = zip(model.losses, (losses @ weights)[:, 0].tolist(), strict=True)
-                hand_over = getattr(monitor, "keep", monitor.log) if now.rounds == plan.rounds else monitor.log
-                hand_over(now.steps, _source(now, monitor), **dict(named))
-            if folder is not None and now.rounds in kept:
-                now.save(folder / name_of(now.rounds))
+                named = zip(network.losses, (losses @ weights)[:, 0].tolist(), strict=True)
+                hand_over = getattr(monitor, "keep", monitor.log) if model.rounds == plan.rounds else monitor.log
+                hand_over(model.steps, _source(model, monitor), **dict(named))
+            if folder is not None and model.rounds in kept_rounds:
+                model.save(folder / checkpoint_name(model.rounds))
             bar.update()
-    return now
+    return model
 
 
-def _first(plan: Plan, data: Any, start: Trained | None) -> tuple[Trained, torch.Generator]:
-    """The model before the first round: of fresh weights, or those of `start`."""
+def _initial_model(plan: Plan, data: Any, start: Trained | None) -> tuple[Trained, torch.Generator]:
+    """Return the model before the first round: of fresh weights, or those of `start`."""
     rng = torch.Generator().manual_seed(plan.seed)
     if start is not None:
-        state = {name: part.to(plan.device) for name, part in start.state.items() if name not in BESIDE}
+        state = {name: part.to(plan.device) for name, part in start.state.items() if name not in CARRIED_STATE}
     else:
         state = {name: part.to(plan.device) for name, part in model_of(plan.kind, plan.dim).start(rng).items()}
     size = torch.tensor([data.scale], dtype=torch.float64)
@@ -93,22 +95,22 @@ def _first(plan: Plan, data: Any, start: Trained | None) -> tuple[Trained, torch
     return Trained(plan.kind, plan.dim, 0, 0 if start is None else start.steps, plan.run, state), rng
 
 
-def _moved(found: Trained, plan: Plan) -> Trained:
-    state = {name: part if name in BESIDE else part.to(plan.device) for name, part in found.state.items()}
-    return replace(found, state=state)
+def _to_device(checkpoint: Trained, plan: Plan) -> Trained:
+    state = {name: part if name in CARRIED_STATE else part.to(plan.device) for name, part in checkpoint.state.items()}
+    return replace(checkpoint, state=state)
 
 
-def _round(
-    model: Any, now: Trained, draws: Draws, weights: torch.Tensor, local_steps: int
+def _average_round(
+    model: Any, current: Trained, draws: Draws, weights: torch.Tensor, local_steps: int
 ) -> tuple[State, torch.Tensor]:
-    """The state after a round, and the mean losses of each client in it, (losses, k)."""
-    shared = {name: part for name, part in now.state.items() if name not in BESIDE}
+    """Return the state after a round, and the mean losses of each client in it, (losses, k)."""
+    shared = {name: part for name, part in current.state.items() if name not in CARRIED_STATE}
     state = {name: part.repeat(len(weights), 1) for name, part in shared.items()}
     losses = torch.zeros(len(model.losses), len(weights), device=weights.device)
     for step in range(1, local_steps + 1):
-        losses += model.step(state, draws, now.steps + step)
-    averaged = {name: average(part, weights) for name, part in state.items()}
-    return {**averaged, **{name: now.state[name] for name in BESIDE}}, losses / local_steps
+        losses += model.step(state, draws, current.steps + step)
+    averages = {name: average(part, weights) for name, part in state.items()}
+    return {**averages, **{name: current.state[name] for name in CARRIED_STATE}}, losses / local_steps
 
 
 def average(stacked: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
@@ -117,6 +119,6 @@ def average(stacked: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
 
 
 def _source(now: Trained, monitor: Any) -> Any:
-    """What the monitor draws from: the model's rows, or its images where its federation has an extractor."""
+    """Return what the monitor draws from: the model's rows, or its images where its federation has an extractor."""
     extraction = getattr(getattr(monitor, "federation", None), "extraction", None)
     return now.sample if extraction is None else now.images

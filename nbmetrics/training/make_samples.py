@@ -27,49 +27,49 @@ STEPS = {"wgan-gp": 2000, "ddpm": 1500}
 BEFORE, AFTER = (700, 800, 900, 1000, 1100, 1200), (5, 10, 20, 40, 80, 160, 300)
 
 
-class Kept:
+class SampleRecorder:
     """A monitor that keeps samples at some steps, with the same latents at each."""
 
     def __init__(self, steps: Any, rows: int, **about: Any) -> None:
-        self.found: list[dict[str, Any]] = []
+        self.samples: list[dict[str, Any]] = []
         self._steps, self._rows, self._about = set(steps), rows, about
 
     def log(self, step: int, source: Any, **losses: float) -> None:
         if step in self._steps:
-            drawn = source(self._rows, np.random.default_rng([self._about["seed"], 1]))
-            levels = np.round(LEVELS * drawn).astype(np.uint8)
-            self.found.append({"levels": levels, "step": step, **self._about})
+            rows = source(self._rows, np.random.default_rng([self._about["seed"], 1]))
+            levels = np.round(LEVELS * rows).astype(np.uint8)
+            self.samples.append({"levels": levels, "step": step, **self._about})
 
 
 def checkpoints() -> list[dict[str, Any]]:
     rows, _ = digits()
-    found = []
+    samples = []
     for kind, steps in STEPS.items():
         for seed in (0, 1):
-            monitor = Kept(range(steps + 1), 500, model=kind, seed=seed, target="")
-            _timed(f"{kind} {seed}", kind, [rows], rounds=10, local_steps=steps // 10, seed=seed, monitor=monitor)
-            found += monitor.found
-    return found
+            monitor = SampleRecorder(range(steps + 1), 500, model=kind, seed=seed, target="")
+            _train(f"{kind} {seed}", kind, [rows], rounds=10, local_steps=steps // 10, seed=seed, monitor=monitor)
+            samples += monitor.samples
+    return samples
 
 
 def collapse() -> list[dict[str, Any]]:
     rows, labels = digits()
-    found = []
+    samples = []
     for seed in range(5):
-        monitor = Kept(BEFORE, 250, model="wgan-gp", seed=seed, target="")
+        monitor = SampleRecorder(BEFORE, 250, model="wgan-gp", seed=seed, target="")
         options: dict[str, Any] = {"rounds": 12, "local_steps": 100, "seed": seed, "monitor": monitor}
-        model = _timed(f"all, seed {seed}", "wgan-gp", [rows], **options)
-        found += monitor.found
+        model = _train(f"all, seed {seed}", "wgan-gp", [rows], **options)
+        samples += monitor.samples
         for target in TARGETS:
             after = [model.steps + step for step in AFTER]
-            kept = Kept(after, 250, model="wgan-gp", seed=seed, target=target)
-            options = {"rounds": 60, "local_steps": 5, "seed": seed, "monitor": kept, "start": model}
-            _timed(f"{target}, seed {seed}", "wgan-gp", [collapse_target(target, seed, rows, labels)], **options)
-            found += kept.found
-    return found
+            recorder = SampleRecorder(after, 250, model="wgan-gp", seed=seed, target=target)
+            options = {"rounds": 60, "local_steps": 5, "seed": seed, "monitor": recorder, "start": model}
+            _train(f"{target}, seed {seed}", "wgan-gp", [collapse_target(target, seed, rows, labels)], **options)
+            samples += recorder.samples
+    return samples
 
 
-def _timed(what: str, kind: str, clients: Any, **options: Any) -> Trained:
+def _train(what: str, kind: str, clients: Any, **options: Any) -> Trained:
     began = time.process_time()
     model = train(kind, clients, device="cpu", **options)
     steps, seconds = options["rounds"] * options["local_steps"], time.process_time() - began
@@ -77,8 +77,8 @@ def _timed(what: str, kind: str, clients: Any, **options: Any) -> Trained:
     return model
 
 
-def save(found: list[dict[str, Any]], path: Any) -> None:
-    arrays = {name: np.array([one[name] for one in found]) for name in found[0]}
+def save(samples: list[dict[str, Any]], path: Any) -> None:
+    arrays = {name: np.array([one[name] for one in samples]) for name in samples[0]}
     np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
 
 
@@ -88,9 +88,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m nbmetrics.training.make_samples", description="Train, and sample.")
     parser.add_argument("name", help="checkpoints or collapse")
     parser.add_argument("--out", help="file to write; the package reads nbmetrics/datasets/NAME.npz")
-    given = parser.parse_args()
+    options = parser.parse_args()
     makers = {"checkpoints": checkpoints, "collapse": collapse}
-    make, path = makers[check_choice(given.name, makers, "name")], given.out or f"{given.name}.npz"
+    make, path = makers[check_choice(options.name, makers, "name")], options.out or f"{options.name}.npz"
     # Sums in another order would be other rows.
     torch.set_num_threads(1)
     save(make(), path)

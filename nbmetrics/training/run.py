@@ -1,9 +1,8 @@
-"""What training is asked for, checked before anything is computed; torch is needed only then."""
+"""`train` and `load`: all arguments are checked before anything is computed; torch is needed only then."""
 
 from __future__ import annotations
 
 import hashlib
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +10,10 @@ import numpy as np
 from ..arrays import to_numpy
 from ..errors import InvalidInput, check_choice, check_count, shown
 from ..federation import Client, Federation
-from .folder import checked_folder
-from .trained import KINDS, Trained, loaded
+from .checkpoints import checkpoint_folder
+from .trained import KINDS, Trained, check_package, read_model
 
-MOST_ROUNDS, MOST_STEPS, MOST_CLIENTS = 1_000_000, 100_000, 200
+MAX_ROUNDS, MAX_LOCAL_STEPS, MAX_TRAINING_CLIENTS = 1_000_000, 100_000, 200
 FIX_DIM = "Give points of 2 columns, or digits as 64 columns in [0, 1], such as nm.datasets.digits()"
 
 
@@ -83,22 +82,23 @@ def train(
     """
     check_choice(kind, KINDS, "kind")
     federation = federation if isinstance(federation, Federation) else Federation(federation)
-    rounds = check_count(rounds, "rounds", maximum=MOST_ROUNDS)
-    local_steps = check_count(local_steps, "local_steps", maximum=MOST_STEPS)
+    rounds = check_count(rounds, "rounds", maximum=MAX_ROUNDS)
+    local_steps = check_count(local_steps, "local_steps", maximum=MAX_LOCAL_STEPS)
     seed = check_count(seed, "seed", minimum=0, maximum=2**63 - 1)
     if monitor is not None and not callable(getattr(monitor, "log", None)):
         raise InvalidInput("monitor", f"got {shown(monitor)}", "Give an nm.Monitor, or an object with a method log")
     _check_start(start, kind, federation.dim)
     data = _data(federation, kind, start)
-    _check_torch()
-    from ..features.devices import device_of
+    for package in ("torch", *["safetensors"] * (checkpoints is not None)):
+        check_package(package)
+    from ..features.torch_environment import device_of
     from . import loop
 
     where = device_of(device)
-    folder = None if checkpoints is None else checked_folder(checkpoints)
-    run = _fingerprint(data, kind, local_steps, seed, start)
+    folder = None if checkpoints is None else checkpoint_folder(checkpoints)
+    run = _run_fingerprint(data, kind, local_steps, seed, start)
     plan = loop.Plan(kind, federation.dim, rounds, local_steps, seed, where, run)
-    return loop.trained(plan, data, start, monitor, folder)
+    return loop.run_rounds(plan, data, start, monitor, folder)
 
 
 def load(path: Any) -> Trained:
@@ -106,13 +106,8 @@ def load(path: Any) -> Trained:
 
     Raises InvalidInput for any other file; nothing in it is run.
     """
-    _check_torch()
-    return loaded(path)
-
-
-def _check_torch() -> None:
-    if find_spec("torch") is None:
-        raise InvalidInput("training", "needs torch, which is not installed", 'Run: pip install "nbmetrics[images]"')
+    check_package("torch")
+    return read_model(path)
 
 
 def _check_start(start: Any, kind: str, dim: int) -> None:
@@ -127,8 +122,8 @@ def _check_start(start: Any, kind: str, dim: int) -> None:
 
 def _data(federation: Federation, kind: str, start: Trained | None) -> Data:
     parts = [(c, w) for c, w in zip(federation, federation.weights, strict=True) if w]
-    if len(parts) > MOST_CLIENTS:
-        fix = f"Train over at most {MOST_CLIENTS}: merge or drop some"
+    if len(parts) > MAX_TRAINING_CLIENTS:
+        fix = f"Train over at most {MAX_TRAINING_CLIENTS}: merge or drop some"
         raise InvalidInput("federation", f"has {len(parts)} clients of positive weight", fix)
     rows, weights = [_rows_of(client) for client, _ in parts], [weight for _, weight in parts]
     if start is not None:
@@ -163,8 +158,8 @@ def _rows_of(client: Client) -> np.ndarray:
     return rows
 
 
-def _fingerprint(data: Data, kind: str, local_steps: int, seed: int, start: Trained | None) -> str:
-    """What two runs share exactly when one can go on where the other stopped."""
+def _run_fingerprint(data: Data, kind: str, local_steps: int, seed: int, start: Trained | None) -> str:
+    """Return what two runs share exactly when one can go on where the other stopped."""
     total = hashlib.sha256(repr((kind, local_steps, seed, data.weights, list(map(len, data.rows)))).encode())
     for part in (*data.rows, data.centre, np.array(data.scale)):
         total.update(part.tobytes())

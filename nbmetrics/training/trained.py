@@ -1,9 +1,11 @@
-"""A trained generator: what it gives, and its file."""
+"""A trained generator: a distribution to draw from, and its file."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +14,13 @@ import numpy as np
 from ..distributions import Rng, check_draw, random_stream
 from ..errors import InvalidInput, check_number, shown
 from ..files import checked_path
-from . import tensors
+from ..files import write as write_file
 
 KINDS = ("wgan-gp", "ddpm")
 SUFFIX = ".safetensors"
 CHUNK = 4096  # rows that are made at once
+MAX_FILE_BYTES = 2 * 10**9
+FIX_FILE = "Give a file that Trained.save wrote"
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +72,8 @@ class Trained:
                 rows = min(CHUNK, count - start)
 
                 def normal(width: int, rows: int = rows) -> Any:
-                    drawn = stream.standard_normal((rows, width), dtype=np.float32)
-                    return torch.from_numpy(np.float32(scale) * drawn).to(where)
+                    latents = stream.standard_normal((rows, width), dtype=np.float32)
+                    return torch.from_numpy(np.float32(scale) * latents).to(where)
 
                 parts.append(model.sample(self.state, normal).cpu().double().numpy())
         centre, size = (self.state[name].numpy() for name in ("centre", "scale"))
@@ -85,7 +89,7 @@ class Trained:
         arrays = {name: tensor.detach().cpu().numpy() for name, tensor in self.state.items()}
         about = {"format": "nbmetrics-trained-1", "kind": self.kind, "run": self.run}
         about |= {name: str(getattr(self, name)) for name in ("dim", "rounds", "steps")}
-        tensors.write(target, arrays, about)
+        write_arrays(target, arrays, about)
         return target
 
 
@@ -95,31 +99,63 @@ def as_images(rows: Any) -> np.ndarray:
     >>> nm.training.as_images(np.ones((2, 64))).shape
     (2, 8, 8)
     """
-    given = np.asarray(rows, dtype=float)
-    if given.ndim != 2 or given.shape[1] != 64:
-        raise InvalidInput("rows", f"has shape {given.shape}", "Give (n, 64) rows, images of 8 × 8 as they are read")
-    if len(given) and not (given.min() >= 0 and given.max() <= 1):
-        raise InvalidInput("rows", f"has values from {given.min():g} to {given.max():g}", "Give values from 0 to 1")
-    return np.round(255 * given).astype(np.uint8).reshape(-1, 8, 8)
+    pixels = np.asarray(rows, dtype=float)
+    if pixels.ndim != 2 or pixels.shape[1] != 64:
+        raise InvalidInput("rows", f"has shape {pixels.shape}", "Give (n, 64) rows, images of 8 × 8 as they are read")
+    if len(pixels) and not (pixels.min() >= 0 and pixels.max() <= 1):
+        raise InvalidInput("rows", f"has values from {pixels.min():g} to {pixels.max():g}", "Give values from 0 to 1")
+    return np.round(255 * pixels).astype(np.uint8).reshape(-1, 8, 8)
 
 
-def loaded(path: Any) -> Trained:
-    """A file of `Trained.save`, everything in it checked against what such a model has; needs torch."""
+def check_package(name: str) -> None:
+    """Raise InvalidInput where a package that training needs is not installed."""
+    if find_spec(name) is None:
+        seen = f"needs {name}, which is not installed"
+        raise InvalidInput("training", seen, 'Run: pip install "nbmetrics[images]"')
+
+
+def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], about: Mapping[str, str]) -> None:
+    """Write arrays by name, and texts about them, as a safetensors file, whole or not at all."""
+    check_package("safetensors")
+    from safetensors.numpy import save
+
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    write_file(path, save(contiguous, dict(about)))
+
+
+def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """Return the arrays of a safetensors file, and the texts about them; InvalidInput for a file that is none."""
+    check_package("safetensors")
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise ValueError("too large")
+        with safe_open(path, "np") as file:
+            names, about = file.keys(), file.metadata() or {}
+            return {name: np.array(file.get_tensor(name)) for name in names}, about
+    except (OSError, ValueError, TypeError, AttributeError, SafetensorError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        seen = f"{shown(str(path))}: {reason or 'is no safetensors file of a trained model'}"
+        raise InvalidInput("path", seen, FIX_FILE) from None
+
+
+def read_model(path: Any) -> Trained:
+    """Return the model in a file of `Trained.save`, all of it checked against what such a model has; needs torch."""
     import torch
 
     from .models import model_of
 
     target = checked_path(path, SUFFIX)
-    arrays, about = tensors.read(target)
-    fix = "Give a file that Trained.save wrote"
+    arrays, about = read_arrays(target)
     try:
         kind, numbers = about["kind"], [int(about[name]) for name in ("dim", "rounds", "steps")]
         if about["format"] != "nbmetrics-trained-1" or kind not in KINDS or numbers[0] not in (2, 64):
             raise ValueError
         if not all(0 <= number < 10**15 for number in numbers):
             raise ValueError
-        wanted = model_of(kind, numbers[0]).start(torch.Generator())
-        shapes = {name: tuple(part.shape) for name, part in wanted.items()} | {"centre": (numbers[0],), "scale": (1,)}
+        fresh = model_of(kind, numbers[0]).start(torch.Generator())
+        shapes = {name: tuple(part.shape) for name, part in fresh.items()} | {"centre": (numbers[0],), "scale": (1,)}
         shapes["rng"] = tuple(torch.Generator().get_state().shape)
         if {name: array.shape for name, array in arrays.items()} != shapes:
             raise ValueError
@@ -128,8 +164,8 @@ def loaded(path: Any) -> Trained:
             raise ValueError
         torch.Generator().set_state(torch.from_numpy(arrays["rng"]))
     except (KeyError, ValueError, RuntimeError):
-        raise InvalidInput("path", f"{shown(str(target))} holds no trained model", fix) from None
+        raise InvalidInput("path", f"{shown(str(target))} holds no trained model", FIX_FILE) from None
     if not all(math.isfinite(float(array.sum())) for array in arrays.values()):
-        raise InvalidInput("path", f"{shown(str(target))} holds numbers that are NaN or infinite", fix)
+        raise InvalidInput("path", f"{shown(str(target))} holds numbers that are NaN or infinite", FIX_FILE)
     state = {name: torch.from_numpy(array) for name, array in arrays.items()}
     return Trained(kind, numbers[0], numbers[1], numbers[2], about.get("run", ""), state)

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch.nn.functional import leaky_relu
 
-from .layers import Layers, State, adam, dense, leaf, with_moments
+from .layers import Layers, State, adam, dense, weights_with_gradient, with_moments
 
 BETAS = (0.0, 0.9)
 CRITIC_STEPS = 3
@@ -38,7 +38,7 @@ class WGAN:
         return {
             key: part
             for name, layers in networks.items()
-            for key, part in with_moments(name, layers.drawn(rng)).items()
+            for key, part in with_moments(name, layers.random_weights(rng)).items()
         }
 
     def step(self, state: State, draws: Any, number: int) -> torch.Tensor:
@@ -46,28 +46,28 @@ class WGAN:
         for k in range(CRITIC_STEPS):
             real, latents, share = draws.rows(), draws.normal(self.latent), draws.uniform()
             with torch.no_grad():
-                made = self._generated(state["generator"], latents)
-            weights = leaf(state, "critic")
+                generated = self._generate(state["generator"], latents)
+            weights = weights_with_gradient(state, "critic")
             layers = self.critic.cut(weights)
-            between = torch.lerp(made, real, share).requires_grad_()
-            (slope,) = torch.autograd.grad(_scored(between, layers).sum(), between, create_graph=True)
+            between = torch.lerp(generated, real, share).requires_grad_()
+            (slope,) = torch.autograd.grad(_criticize(between, layers).sum(), between, create_graph=True)
             excess = (slope.square().sum(dim=2) + 1e-12).sqrt() - 1
-            apart = _scored(made, layers).mean(dim=(1, 2)) - _scored(real, layers).mean(dim=(1, 2))
-            loss = apart + self.penalty * excess.square().mean(dim=1)
+            critic_gap = _criticize(generated, layers).mean(dim=(1, 2)) - _criticize(real, layers).mean(dim=(1, 2))
+            loss = critic_gap + self.penalty * excess.square().mean(dim=1)
             (slope,) = torch.autograd.grad(loss.sum(), weights)
             adam(state, "critic", slope, CRITIC_STEPS * (number - 1) + k + 1, self.rate, BETAS)
-        weights = leaf(state, "generator")
-        made = self._generated(weights, draws.normal(self.latent))
-        fooled = -_scored(made, self.critic.cut(state["critic"])).mean(dim=(1, 2))
-        (slope,) = torch.autograd.grad(fooled.sum(), weights)
+        weights = weights_with_gradient(state, "generator")
+        generated = self._generate(weights, draws.normal(self.latent))
+        generator_loss = -_criticize(generated, self.critic.cut(state["critic"])).mean(dim=(1, 2))
+        (slope,) = torch.autograd.grad(generator_loss.sum(), weights)
         adam(state, "generator", slope, number, self.rate, BETAS)
-        return torch.stack([loss.detach(), fooled.detach()])
+        return torch.stack([loss.detach(), generator_loss.detach()])
 
     def sample(self, state: State, normal: Callable[[int], torch.Tensor]) -> torch.Tensor:
         """(n, d) rows of a state without clients; `normal(width)` gives (n, width) latents."""
-        return self._generated(state["generator"][None], normal(self.latent)[None])[0]
+        return self._generate(state["generator"][None], normal(self.latent)[None])[0]
 
-    def _generated(self, weights: torch.Tensor, latents: torch.Tensor) -> torch.Tensor:
+    def _generate(self, weights: torch.Tensor, latents: torch.Tensor) -> torch.Tensor:
         *hidden, last = self.generator.cut(weights)
         x = latents
         for layer in hidden:
@@ -76,7 +76,7 @@ class WGAN:
         return x if self.is_plane else x.sigmoid()
 
 
-def _scored(x: torch.Tensor, layers: list[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
+def _criticize(x: torch.Tensor, layers: list[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
     *hidden, last = layers
     for layer in hidden:
         x = leaky_relu(dense(x, layer), 0.2)

@@ -54,7 +54,7 @@ def test_files_are_written_though_nobody_reads_the_output_to_its_end(features, r
     def closed(report):
         raise EOFError
 
-    monkeypatch.setattr("nbmetrics.cli.score.as_text", closed)
+    monkeypatch.setattr("nbmetrics.cli.commands.as_text", closed)
     with pytest.raises(EOFError):
         run(*WORDS, "--json", "o.json", "--html", "o.html", "--csv", "o.csv", "--markdown", "o.md", "--latex", "o.tex")
     assert (tmp_path / "o.md").read_text("utf-8").startswith("| generator | ")

@@ -83,8 +83,8 @@ def test_kid_of_any_kernel_is_that_of_pairs_of_clients(kernel, dask_client):
 
 
 def test_pairs_of_clients_do_not_need_all_rows_in_one_worker(dask_client, monkeypatch):
-    monkeypatch.setattr("nbmetrics.cluster.client_tasks.SHARE", 1e-7)
-    monkeypatch.setattr("nbmetrics.cluster.pairs.STACK", 1e-6)
+    monkeypatch.setattr("nbmetrics.cluster.client_tasks.WORKER_MEMORY_SHARE", 1e-7)
+    monkeypatch.setattr("nbmetrics.cluster.pairs.STACK_MEMORY_SHARE", 1e-6)
     kid = nm.metrics.KID(nm.RBF(2.0))
     scores = nm.evaluate(made.functions(), made.generators(), kid, cluster=dask_client)
     assert_same(scores, nm.evaluate(ROWS, made.generators(), kid))

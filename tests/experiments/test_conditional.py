@@ -136,11 +136,11 @@ def by_hand(z):
 
 @pytest.mark.parametrize("n", [2, 12])
 def test_single_estimates_score_as_the_metrics_do(n):
-    from nbmetrics.experiments.conditional import _estimated
+    from nbmetrics.experiments.conditional import _estimates
 
     rng = np.random.default_rng(n)
     rows = [rng.multivariate_normal([0, 0], [[1, 0.8], [0.8, 1]], size=n) for _ in range(40)]
-    found = _estimated(np.stack([z.T @ z / n for z in rows]), 0.8)
+    found = _estimates(np.stack([z.T @ z / n for z in rows]), 0.8)
     for k, z in enumerate(rows):
         expected = by_hand(z)
         # a root of a clamped residual keeps half of the digits

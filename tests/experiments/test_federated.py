@@ -9,8 +9,8 @@ import pytest
 import nbmetrics as nm
 from nbmetrics import experiments, figures
 from nbmetrics.datasets import digits, published
-from nbmetrics.experiments.base import wide
-from nbmetrics.experiments.orders import order_summary, with_ranks
+from nbmetrics.experiments.base import wide_table
+from nbmetrics.experiments.generator_order import order_summary, with_ranks
 from nbmetrics.ranking import inverted_pairs
 from tests.slow import slow
 
@@ -110,7 +110,7 @@ def test_inversions_and_their_lines_are_those_that_scores_counts():
     generators = {f"G{k}": m + rng.standard_normal((9, 3)) for k, m in enumerate(rng.normal(0, 2, (12, 3)))}
     generators["twin"] = generators["G0"]
     scores = nm.evaluate(nm.Federation.from_labels(ROWS, LABELS), generators, ["fid", "precision"])
-    table = wide(scores)
+    table = wide_table(scores)
     counted = order_summary(table).set_index("metric")
     ranked = with_ranks(table, {"fid": nm.metrics.FID, "precision": nm.metrics.Precision})
     for metric in ("fid", "precision"):

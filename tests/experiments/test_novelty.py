@@ -8,7 +8,7 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.experiments import digits, image_transforms
-from nbmetrics.experiments.copies import Reference, Sets
+from nbmetrics.experiments.copying_data import Reference, Sets
 from nbmetrics.experiments.generalization import Material
 
 NOVELTY, INTERACTIONS = nm.experiments.novelty, nm.experiments.interactions

@@ -8,10 +8,10 @@ import pytest
 import nbmetrics as nm
 from nbmetrics import experiments, figures
 from nbmetrics.datasets import digit_images, digits
-from nbmetrics.experiments.classes import EXTRACTORS
+from nbmetrics.experiments.class_generators import EXTRACTORS
+from nbmetrics.experiments.federated_data import LabelledRows, class_and_noise_generators, split_halves
 from nbmetrics.experiments.generalization import Material
-from nbmetrics.experiments.items import Items, classes_and_copies, halves
-from nbmetrics.experiments.orders import order_summary
+from nbmetrics.experiments.generator_order import order_summary
 from nbmetrics.features import extract
 from nbmetrics.features.digits import WEIGHTS
 from tests.slow import by_default
@@ -31,13 +31,16 @@ def learned():
 
 def test_images_and_an_extractor_are_the_rows_that_it_makes():
     rows = extract(PICTURES, "digits-cnn")
-    for items in (Items.of(None, None, None, "digits-cnn"), Items.of(None, LABELS, PICTURES, "digits-cnn")):
+    for items in (
+        LabelledRows.of(None, None, None, "digits-cnn"),
+        LabelledRows.of(None, LABELS, PICTURES, "digits-cnn"),
+    ):
         np.testing.assert_array_equal(items.rows, rows)
         np.testing.assert_array_equal(items.labels, LABELS)
         assert "digits-cnn" in items.conventions[0]
-    plain = Items.of(None, None)
+    plain = LabelledRows.of(None, None)
     np.testing.assert_array_equal(plain.rows, digits()[0])
-    np.testing.assert_allclose(Items.of(None, LABELS, PICTURES).rows, plain.rows, atol=0.5 / 255)
+    np.testing.assert_allclose(LabelledRows.of(None, LABELS, PICTURES).rows, plain.rows, atol=0.5 / 255)
 
 
 def test_a_folder_and_labels_that_images_carry_are_as_good_as_an_array(tmp_path):
@@ -53,22 +56,24 @@ def test_a_folder_and_labels_that_images_carry_are_as_good_as_an_array(tmp_path)
 
 
 def test_halves_of_images_keep_rows_labels_and_images_together():
-    for half in halves(Items.of(None, LABELS[FEW], PICTURES[FEW], "pixels"), 3):
+    for half in split_halves(LabelledRows.of(None, LABELS[FEW], PICTURES[FEW], "pixels"), 3):
         np.testing.assert_array_equal(half.rows, np.stack(list(half.pictures)).reshape(-1, 64) / np.float32(255))
         found = {(row.tobytes(), label) for row, label in zip(half.rows, half.labels, strict=True)}
-        assert found <= {(x.tobytes(), y) for x, y in zip(Items.of(None, LABELS, PICTURES).rows, LABELS, strict=True)}
+        assert found <= {
+            (x.tobytes(), y) for x, y in zip(LabelledRows.of(None, LABELS, PICTURES).rows, LABELS, strict=True)
+        }
 
 
 def test_noise_is_put_on_images_before_they_become_rows():
-    _, made = halves(Items.of(None, LABELS[FEW], PICTURES[FEW], "pixels"), 0)
-    noisy = classes_and_copies(made, [0.0, 0.1], 0)
+    _, made = split_halves(LabelledRows.of(None, LABELS[FEW], PICTURES[FEW], "pixels"), 0)
+    noisy = class_and_noise_generators(made, [0.0, 0.1], 0)
     np.testing.assert_array_equal(noisy["noise 0"], made.rows)
     inside = (made.rows > 0.4) & (made.rows < 0.6)  # noise of 0.1 is not clipped there
     assert (noisy["noise 0.1"] - made.rows)[inside].std() == pytest.approx(0.1, rel=0.1)
     assert noisy["noise 0.1"].min() == 0 and noisy["noise 0.1"].max() == 1
-    features, by_hand = Items.of(None, LABELS[FEW], PICTURES[FEW], "digits-cnn"), Items(*digits())
-    assert features.noisy(0.3, np.random.default_rng(0)).shape == features.rows.shape
-    assert by_hand.noisy(0.3, np.random.default_rng(0)).min() < 0  # rows are no grey values, so nothing is clipped
+    features, by_hand = LabelledRows.of(None, LABELS[FEW], PICTURES[FEW], "digits-cnn"), LabelledRows(*digits())
+    assert features.with_noise(0.3, np.random.default_rng(0)).shape == features.rows.shape
+    assert by_hand.with_noise(0.3, np.random.default_rng(0)).min() < 0  # rows are no grey values, so nothing is clipped
 
 
 @pytest.mark.parametrize(
@@ -173,9 +178,9 @@ def test_each_pair_has_a_row_on_each_features_and_fid_is_that_of_evaluate():
     table = compared()
     assert table["extractor"].value_counts().to_dict() == dict.fromkeys(EXTRACTORS, 15 * 14 // 2)
     assert (table["note"] == "").all()
-    clients, made = halves(Items.of(None, None, None, "digits-cnn"), 0)
+    clients, made = split_halves(LabelledRows.of(None, None, None, "digits-cnn"), 0)
     federation = nm.Federation.from_labels(clients.rows, clients.labels)
-    scores = nm.evaluate(federation, classes_and_copies(made, [0.2], 0), "fid", progress=False).table
+    scores = nm.evaluate(federation, class_and_noise_generators(made, [0.2], 0), "fid", progress=False).table
     expected = scores.set_index("generator")
     ours = table[table["extractor"] == "digits-cnn"].set_index(["first", "second"])
     row = ours.loc[("class 3", "class 8")]
@@ -260,7 +265,7 @@ def test_cfid_parts_models_that_saw_pairs_from_one_that_did_not_and_mfid_does_no
 
 
 def test_models_answer_as_they_are_said_to():
-    from nbmetrics.experiments.pairs import ANSWERS
+    from nbmetrics.experiments.paired_models import ANSWERS
 
     outputs = RNG.random((60, 4, 4))
     inputs, train, test = outputs[::-1], np.arange(30), np.arange(30, 60)

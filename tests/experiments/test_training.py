@@ -9,7 +9,7 @@ import nbmetrics as nm
 from nbmetrics import experiments, figures
 from nbmetrics.datasets import digit_images, digits, trained_samples
 from nbmetrics.datasets.trained import TARGETS, collapse_target
-from nbmetrics.experiments.orders import order_summary
+from nbmetrics.experiments.generator_order import order_summary
 from nbmetrics.features import extract
 from tests.rooms import PACKAGE, ROOT
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import nbmetrics as nm
 from nbmetrics.features import cache as module
 from nbmetrics.features.cache import Cache, CacheWarning
-from nbmetrics.features.extract import CHUNK
+from nbmetrics.features.extract import IMAGES_PER_CHUNK
 from tests.fuzzing import examples
 
 from .counting import IMAGES, chunks, counted, direct, drafts
@@ -84,10 +84,10 @@ def test_without_the_cache_nothing_is_read_or_written(folder, setting):
 def test_what_another_process_kept_meanwhile_is_not_computed_again(folder):
     shelf = module.cache.shelf("counting", "counting/1")
     found = nm.images(IMAGES)
-    digests = [found.digest(i) for i in range(CHUNK)]
+    digests = [found.digest(i) for i in range(IMAGES_PER_CHUNK)]
     assert shelf.get(digests) is None
     counted(IMAGES)
-    np.testing.assert_array_equal(shelf.get(digests), direct(IMAGES[:CHUNK]))
+    np.testing.assert_array_equal(shelf.get(digests), direct(IMAGES[:IMAGES_PER_CHUNK]))
 
 
 # --- a folder that somebody damaged
@@ -139,14 +139,14 @@ DAMAGE = {
 def test_a_damaged_file_is_computed_again_and_never_trusted(folder, monkeypatch, tmp_path, damage):
     monkeypatch.chdir(tmp_path)
     counted(IMAGES)
-    path = next(path for path in chunks(folder) if path.stat().st_size > CHUNK * 44)
+    path = next(path for path in chunks(folder) if path.stat().st_size > IMAGES_PER_CHUNK * 44)
     content = path.read_bytes()
     path.write_bytes(DAMAGE[damage](content))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Reading `.npy`", UserWarning)  # NumPy's own, of Python 2's header
         rows, seen = counted(IMAGES)
     np.testing.assert_array_equal(rows, direct(IMAGES))
-    assert seen == CHUNK and path.read_bytes() == content and not Path("ran").exists()
+    assert seen == IMAGES_PER_CHUNK and path.read_bytes() == content and not Path("ran").exists()
     assert counted(IMAGES)[1] == 0
 
 
@@ -249,7 +249,7 @@ def test_what_was_used_longest_ago_goes_first(folder, limited):
 
 
 def test_a_run_larger_than_the_limit_keeps_its_beginning(folder, limited):
-    counted(IMAGES[:CHUNK])
+    counted(IMAGES[:IMAGES_PER_CHUNK])
     size = chunks(folder)[0].stat().st_size
     nm.cache.clear()
     limited(size + 10)
@@ -258,7 +258,7 @@ def test_a_run_larger_than_the_limit_keeps_its_beginning(folder, limited):
     assert len(told) == 1 and nm.cache.info().bytes == size
     np.testing.assert_array_equal(rows, direct(IMAGES))
     with pytest.warns(CacheWarning, match="nm.cache.limit"):
-        assert counted(IMAGES)[1] == len(IMAGES) - CHUNK
+        assert counted(IMAGES)[1] == len(IMAGES) - IMAGES_PER_CHUNK
 
 
 # --- nm.cache
@@ -303,19 +303,19 @@ def test_bad_settings_are_refused_and_change_nothing(name, value):
 
 
 def test_home_follows_the_environment(monkeypatch, tmp_path):
-    from nbmetrics.features.cache_dir import home
+    from nbmetrics.features.cache import cache_home
 
     monkeypatch.setenv("NBMETRICS_HOME", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert home() == tmp_path / "nbmetrics"
+    assert cache_home() == tmp_path / "nbmetrics"
     monkeypatch.setenv("XDG_CACHE_HOME", "")
-    assert home() == Path.home() / ".cache" / "nbmetrics"
+    assert cache_home() == Path.home() / ".cache" / "nbmetrics"
 
 
 def test_rows_that_are_no_numbers_are_computed_again(folder):
     rows, _ = counted(IMAGES[:256])
     path = chunks(folder)[0]
-    digests, kept = module._unpacked(path.read_bytes())
-    path.write_bytes(module._packed(digests, np.where(np.arange(len(kept))[:, None] == 7, np.nan, kept)))
+    digests, kept = module._unpack(path.read_bytes())
+    path.write_bytes(module._pack(digests, np.where(np.arange(len(kept))[:, None] == 7, np.nan, kept)))
     again, seen = counted(IMAGES[:256])
     assert seen == 256 and again.tobytes() == rows.tobytes()

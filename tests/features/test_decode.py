@@ -16,7 +16,7 @@ import pytest
 from PIL import Image, ImageFile, PngImagePlugin
 
 import nbmetrics as nm
-from nbmetrics.features.decode import Unread, decoded, on_white
+from nbmetrics.features.decode import Unread, decode_image, on_white
 from tests.features.pictures import broken, pixels, png, saved
 
 RGB, GREY = pixels(), pixels(channels=1)
@@ -251,7 +251,7 @@ def test_truncated_files_are_refused_whatever_pillow_is_told(tmp_path, monkeypat
 def test_decoded_raises_only_unread(monkeypatch):
     monkeypatch.setattr(Image, "open", lambda *args, **options: 1 / 0)
     with pytest.raises(Unread, match="division by zero"):
-        decoded(b"data")
+        decode_image(b"data")
 
 
 @contextmanager

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 import nbmetrics as nm
+from nbmetrics.features.batches import rows_by_shape
 from nbmetrics.features.extractors import Extractor, Pixels, extractor_of
 from nbmetrics.features.networks import LAYERS, NETWORKS
-from nbmetrics.features.packages import PLAIN
-from nbmetrics.features.shapes import by_shape
+from nbmetrics.features.torch_environment import NUMPY_EXTRACTORS
 
 RNG = np.random.default_rng(0)
 
@@ -30,10 +30,10 @@ def _homes(tmp_path, monkeypatch):
 def test_the_table_has_every_name_once_and_says_what_is_ready(tmp_path):
     table = nm.extractors()
     assert list(table) == ["name", "dim", "needs", "ready"]
-    assert table["name"].tolist() == [*PLAIN, *LAYERS] and table["name"].is_unique
+    assert table["name"].tolist() == [*NUMPY_EXTRACTORS, *LAYERS] and table["name"].is_unique
     named = table.set_index("name")
     assert named.loc["pixels", "dim"] is pd.NA and named.loc["inception-v3-compat", "dim"] == 2048
-    assert named.loc[list(PLAIN), "ready"].all() and (named.loc[list(PLAIN), "needs"] == "").all()
+    assert named.loc[list(NUMPY_EXTRACTORS), "ready"].all() and (named.loc[list(NUMPY_EXTRACTORS), "needs"] == "").all()
     assert not named.loc[list(LAYERS), "ready"].any()
     assert (named.loc[list(LAYERS), "needs"].str.contains(r"nbmetrics\[images\], \S+\.ptp?h?$")).all()
 
@@ -46,9 +46,9 @@ def test_a_network_is_ready_when_packages_and_file_are_there(monkeypatch):
     path.write_bytes(b"")
     monkeypatch.setattr(extractors, "missing_packages", lambda: [])
     ready = nm.extractors().set_index("name")["ready"]
-    assert ready[ready].index.tolist() == [*PLAIN, "vgg16", "vgg16:fc2"]
+    assert ready[ready].index.tolist() == [*NUMPY_EXTRACTORS, "vgg16", "vgg16:fc2"]
     monkeypatch.setattr(extractors, "missing_packages", lambda: ["torch"])
-    assert nm.extractors().set_index("name")["ready"].sum() == len(PLAIN)
+    assert nm.extractors().set_index("name")["ready"].sum() == len(NUMPY_EXTRACTORS)
 
 
 def test_listing_and_refusing_bring_in_no_torch():
@@ -209,7 +209,7 @@ def test_what_a_function_gives_is_checked(function, seen):
 
 def test_rows_of_two_widths_are_refused():
     with pytest.raises(nm.InvalidInput, match=r"several widths: 48 for images \(4, 4, 3\), 75 for images \(5, 5, 3\)"):
-        by_shape(images((4, 4, 3), (5, 5, 3)), lambda batch: batch.reshape(len(batch), -1))
+        rows_by_shape(images((4, 4, 3), (5, 5, 3)), lambda batch: batch.reshape(len(batch), -1))
 
 
 def test_an_extractor_of_ones_own_is_taken_as_it_is():
@@ -228,11 +228,11 @@ def test_the_digits_cnn_has_the_width_that_the_table_says():
 
     assert digits.DigitsCNN is type(extractor_of("digits-cnn"))
     rows = extractor_of("digits-cnn")(images((8, 8), (8, 8)))
-    assert rows.shape == (2, PLAIN["digits-cnn"][2])
+    assert rows.shape == (2, NUMPY_EXTRACTORS["digits-cnn"][2])
 
 
 def test_packages_that_do_not_load_are_told_of_as_those_that_are_absent(monkeypatch, tmp_path):
-    monkeypatch.setattr("nbmetrics.features.packages.missing_packages", list)  # found, and yet
+    monkeypatch.setattr("nbmetrics.features.torch_environment.missing_packages", list)  # found, and yet
     monkeypatch.setitem(sys.modules, "nbmetrics.features.fidelity", None)  # no import of it succeeds
     with pytest.raises(nm.InvalidInput, match=r"^extractor: .*do not load.*pip install .*nbmetrics\[images\]"):
         nm.extract(np.zeros((2, 8, 8), np.uint8), "inception-v3-compat", weights={"any": 0})

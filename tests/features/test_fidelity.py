@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
+from nbmetrics.features.batches import clean_resize
 from nbmetrics.features.extractors import extractor_of
 from nbmetrics.features.networks import LAYERS, NETWORKS
-from nbmetrics.features.resize import clean
 from tests.features.inception import odd_images, random_weights, torch_or_skip
 from tests.slow import by_default
 
@@ -158,7 +158,7 @@ def test_rows_keep_their_order_and_grey_is_three_equal_channels(shallow):
 def test_clean_resizing_is_clean_fids_then_rounded(weights, shallow):
     images = odd_images(3, 8)
     found = extracted(images, weights, "inception-v3-compat:64", resize="clean")
-    levels = [np.rint(clean(image, 299)).astype(np.uint8) for image in images]
+    levels = [np.rint(clean_resize(image, 299)).astype(np.uint8) for image in images]
     assert np.array_equal(found, shallow(levels))
     assert not np.allclose(found, shallow(images), rtol=1e-3)
 

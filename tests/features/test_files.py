@@ -130,7 +130,7 @@ def test_loops_of_links_end(folder):
 
 
 def test_links_that_lead_on_in_many_ways_are_refused(folder, monkeypatch):
-    monkeypatch.setattr(files, "MOST_FOLDERS", 100)
+    monkeypatch.setattr(files, "MAX_FOLDERS", 100)
     maze = folder.parent / "maze"
     for k in range(8):
         (maze / str(k)).mkdir(parents=True)
@@ -228,7 +228,7 @@ def with_flags(path, place, value):
 
 
 def test_members_that_cannot_be_read_are_listed(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "MOST_BYTES", 2 * 2**20)
+    monkeypatch.setattr(files, "MAX_FILE_BYTES", 2 * 2**20)
     path = packed(folder, tmp_path / "x.zip")
     link = zipfile.ZipInfo("link.png")
     link.external_attr = 0o120777 << 16
@@ -261,7 +261,7 @@ def test_a_member_that_was_replaced_counts_once(folder, tmp_path):
 
 
 def test_bombs_are_refused_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "ALWAYS_UNPACKED", 2**20)
+    monkeypatch.setattr(files, "MIN_UNPACK_BYTES", 2**20)
     path = tmp_path / "bomb.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for k in range(12):

@@ -9,8 +9,8 @@ import time
 import numpy as np
 import pytest
 
-from nbmetrics.features.cache import STALE
-from nbmetrics.features.extract import CHUNK
+from nbmetrics.features.cache import STALE_DRAFT_SECONDS
+from nbmetrics.features.extract import IMAGES_PER_CHUNK
 from tests import ROOT
 
 from .counting import IMAGES, chunks, counted, direct, drafts
@@ -35,23 +35,23 @@ def process(folder, tmp_path):
         run.communicate()
 
 
-@pytest.mark.parametrize("at", [100, CHUNK + 100, 2 * CHUNK + 30])
+@pytest.mark.parametrize("at", [100, IMAGES_PER_CHUNK + 100, 2 * IMAGES_PER_CHUNK + 30])
 def test_after_kill_9_only_unfinished_chunks_are_computed(folder, process, at):
     assert process("--kill-at", str(at)).wait() == -signal.SIGKILL
-    finished = at // CHUNK
+    finished = at // IMAGES_PER_CHUNK
     assert len(chunks(folder)) == finished
     rows, seen = counted(IMAGES)
-    assert seen == len(IMAGES) - finished * CHUNK
+    assert seen == len(IMAGES) - finished * IMAGES_PER_CHUNK
     np.testing.assert_array_equal(rows, direct(IMAGES))
 
 
 def test_killed_while_a_file_is_written_leaves_a_draft_that_is_swept_later(folder, process):
     assert process("--kill-in-write", "1").wait() == -signal.SIGKILL
     assert len(chunks(folder)) == len(drafts(folder)) == 1
-    rows, seen = counted(IMAGES[: 2 * CHUNK])
-    assert seen == CHUNK and len(drafts(folder)) == 1  # it may be of a process that is writing
-    np.testing.assert_array_equal(rows, direct(IMAGES[: 2 * CHUNK]))
-    os.utime(drafts(folder)[0], (time.time() - 2 * STALE,) * 2)
+    rows, seen = counted(IMAGES[: 2 * IMAGES_PER_CHUNK])
+    assert seen == IMAGES_PER_CHUNK and len(drafts(folder)) == 1  # it may be of a process that is writing
+    np.testing.assert_array_equal(rows, direct(IMAGES[: 2 * IMAGES_PER_CHUNK]))
+    os.utime(drafts(folder)[0], (time.time() - 2 * STALE_DRAFT_SECONDS,) * 2)
     counted(IMAGES)
     assert drafts(folder) == []
 

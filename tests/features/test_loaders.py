@@ -128,7 +128,7 @@ def test_a_length_that_cannot_be_had_or_is_absurd():
 def test_what_comes_once_is_kept_within_a_limit(monkeypatch):
     made = loaders.Spool((image, k) for k, image in enumerate(STACK))
     same([made.read(k)[0] for k in (3, 0, 6)], STACK[[3, 0, 6]])
-    monkeypatch.setattr(loaders, "MOST_SPOOLED", 10**6)
+    monkeypatch.setattr(loaders, "MAX_SPOOL_BYTES", 10**6)
     with pytest.raises(nm.InvalidInput, match="gives more than"):
         loaders.Spool((image, 0) for image in itertools.cycle(STACK))
 

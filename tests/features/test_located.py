@@ -6,9 +6,9 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.features import weights as module
-from nbmetrics.features.cache_dir import home
+from nbmetrics.features.cache import cache_home
 from nbmetrics.features.networks import NETWORKS
-from nbmetrics.features.weights import folder, located
+from nbmetrics.features.weights import find_weights, folder
 
 NAME = "inception-v3-compat"
 
@@ -22,12 +22,12 @@ def _homes(tmp_path, monkeypatch):
 
 
 def test_home_is_where_the_environment_says(monkeypatch):
-    assert folder() == home() / "weights" and home() == Path(str(home()))
+    assert folder() == cache_home() / "weights" and cache_home() == Path(str(cache_home()))
     monkeypatch.delenv("NBMETRICS_HOME")
     monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
-    assert home() == Path("/caches/nbmetrics")
+    assert cache_home() == Path("/caches/nbmetrics")
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert home() == Path.home() / ".cache" / "nbmetrics"
+    assert cache_home() == Path.home() / ".cache" / "nbmetrics"
 
 
 @pytest.mark.parametrize(
@@ -35,12 +35,12 @@ def test_home_is_where_the_environment_says(monkeypatch):
 )
 def test_what_is_no_file_of_weights_is_refused(weights):
     with pytest.raises(nm.InvalidInput, match=r"^weights: "):
-        located(NAME, weights, False)
+        find_weights(NAME, weights, False)
 
 
 def test_missing_weights_are_named_with_checksum_and_place():
     with pytest.raises(nm.InvalidInput, match=r"^weights: ") as caught:
-        located(NAME, None, False)
+        find_weights(NAME, None, False)
     said = str(caught.value)
     network = NETWORKS[NAME]
     for part in (network.file, network.sha256, str(folder()), "download=True", network.url):
@@ -54,10 +54,10 @@ def test_a_download_that_fails_says_what_to_do(monkeypatch, error):
 
     monkeypatch.setattr(module, "_fetch", fetch, raising=False)
     with pytest.raises(nm.InvalidInput, match=f"^download: .*{error}.*{folder()}"):
-        located(NAME, None, True)
+        find_weights(NAME, None, True)
 
 
 def test_a_file_without_a_known_checksum_is_not_fetched():
     with pytest.raises(nm.InvalidInput, match=r"no checksum is known") as caught:
-        located("dinov2-vit-g-14", None, True)
+        find_weights("dinov2-vit-g-14", None, True)
     assert "download=True" not in str(caught.value)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
+from nbmetrics.features.batches import clean_resize
 from nbmetrics.features.extractors import extractor_of
-from nbmetrics.features.resize import clean
 
 torch = pytest.importorskip("torch", reason="a module is torch's: pip install nbmetrics[images]")
 nn = torch.nn
@@ -65,7 +65,7 @@ def test_clean_brings_images_to_the_modules_size_without_rounding():
     module.image_size = 6
     found = extractor_of(module, resize="clean")
     rows = found(batch[:2])
-    wanted = [clean(image, 6).transpose(2, 0, 1).ravel() / np.float32(255) for image in batch[:2]]
+    wanted = [clean_resize(image, 6).transpose(2, 0, 1).ravel() / np.float32(255) for image in batch[:2]]
     assert np.array_equal(rows, np.stack(wanted))
     assert "6 × 6" in found.convention and found.fingerprint != extractor_of(module).fingerprint
     module.image_size = 0

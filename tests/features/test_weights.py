@@ -12,7 +12,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.features import weights as module
 from nbmetrics.features.networks import NETWORKS
-from nbmetrics.features.weights import digest, folder, kept, located, read
+from nbmetrics.features.weights import digest, find_weights, folder, published_file, read
 
 torch = pytest.importorskip("torch", reason="weights are torch tensors: pip install nbmetrics[images]")
 NAME = "inception-v3-compat"
@@ -52,7 +52,7 @@ def saved(path, state=STATE):
 @pytest.mark.parametrize("name", ["w.pt", "w.pth", "W.PT"])
 def test_a_file_of_tensors_is_read(tmp_path, name):
     path = saved(tmp_path / name)
-    found = read(NAME, located(NAME, str(path), False))
+    found = read(NAME, find_weights(NAME, str(path), False))
     assert found.state.keys() == STATE.keys() and not found.is_published
     assert all(torch.equal(found.state[key], STATE[key]) for key in STATE)
     assert digest(found.state) == digest(STATE)
@@ -174,15 +174,15 @@ def test_what_was_fetched_is_kept_and_read_again_without_fetching(monkeypatch, p
 
     monkeypatch.setattr(module, "_fetch", fetch)
     for _ in range(2):
-        path = located(NAME, None, True)
+        path = find_weights(NAME, None, True)
     assert path == folder() / network.file and fetched == [(network.url, network.sha256)]
-    assert read(NAME, path).is_published and located(NAME, None, False) == path
+    assert read(NAME, path).is_published and find_weights(NAME, None, False) == path
 
 
 def test_what_torch_hub_fetched_before_is_used(published, tmp_path):
     path = saved(tmp_path / "torch" / "hub" / "checkpoints" / NETWORKS[NAME].file)
     published(path.read_bytes())
-    assert kept(NETWORKS[NAME]) == path == located(NAME, None, False)
+    assert published_file(NETWORKS[NAME]) == path == find_weights(NAME, None, False)
     assert read(NAME, path).is_published
 
 

@@ -10,7 +10,7 @@ import nbmetrics as nm
 from nbmetrics.federated import serialization
 from tests import ROOT
 
-D, DRAWS = 16, 20
+D, DRAWS_BY_DIM = 16, 20
 GUIDE = (ROOT / "docs/federated.md").read_text("utf-8")
 
 
@@ -52,7 +52,7 @@ def two_that_joined(before, after):
 def errors(attack, joined, **options):
     """The largest error of the rows that an attack finds, in each of some draws of 500 rows and those that join."""
     found = []
-    for seed in range(DRAWS):
+    for seed in range(DRAWS_BY_DIM):
         rows = np.random.default_rng(seed).normal(size=(500 + joined, D))
         guessed = np.atleast_2d(attack(sent(rows[:500], **options), sent(rows, **options)))
         found.append(np.abs(guessed[:, None] - rows[500:]).max(axis=2).min(axis=0).max())

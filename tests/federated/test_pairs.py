@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.federated.noise_trials import noise_study
-from nbmetrics.federated.pairs import pair_survival
+from nbmetrics.federated.noise_study import noise_study, pair_survival
 from nbmetrics.federated.survival import wilson
 from tests.calibration.survival import verdicts
 from tests.slow import slow

@@ -47,10 +47,10 @@ def test_sensitivities_are_reached_and_never_passed():
     outer = np.einsum("ni,nj->nij", u, u) - np.einsum("ni,nj->nij", v, v)
     apart = np.sum((u - v) ** 2, axis=1) + np.sum(outer**2, axis=(1, 2))
     assert 0.99 * privacy.MOMENTS < apart.max() <= privacy.MOMENTS * (1 + 1e-12)
-    lengths = [np.sum(privacy.isometric(matrix) ** 2) for matrix in outer[:5]]
+    lengths = [np.sum(privacy.isometric_triangle(matrix) ** 2) for matrix in outer[:5]]
     np.testing.assert_allclose(lengths, np.sum(outer[:5] ** 2, axis=(1, 2)))
     u, v = np.array([1.0, 0, 0]), np.array([-0.5, math.sqrt(0.75), 0])
-    apart = np.concatenate([u - v, privacy.isometric(np.outer(u, u) - np.outer(v, v))])
+    apart = np.concatenate([u - v, privacy.isometric_triangle(np.outer(u, u) - np.outer(v, v))])
     assert apart @ apart == pytest.approx(4.5)
     phi = nm.RandomFeatures(nm.RBF(0.3), 64).features(RNG.normal(size=(50, d)))
     np.testing.assert_allclose(np.sum(phi**2, axis=1), 1.0, rtol=1e-12)  # so no two are more than 2 apart
@@ -94,7 +94,7 @@ def attack(metric, worst, other, sigma_factor, runs=1_000):
     z, normals = sigma_factor * given.multiplier(1), Normals(5)
 
     def numbers(sample, multiplier, source):
-        section = noisy_summaries.with_noise(noisy_summaries.bounded(metric, sample, given), multiplier, source)
+        section = noisy_summaries.with_noise(noisy_summaries.bounded_section(metric, sample, given), multiplier, source)
         return np.concatenate([section.arrays[n] for n in ("mean", "second") if n in section.arrays])
 
     class Silent:

@@ -144,7 +144,7 @@ def rebuilt(head, numbers):
 
 
 def framed(text, numbers=b""):
-    return serialization.sealed(serialization.MAGIC + len(text).to_bytes(4, "little") + text + numbers)
+    return serialization.with_checksum(serialization.MAGIC + len(text).to_bytes(4, "little") + text + numbers)
 
 
 def numbered(numbers):
@@ -177,13 +177,15 @@ BAD = {
     "another version": GOOD[:7] + b"\x03" + GOOD[8:],
     "an older version that it is not": GOOD[:7] + b"\x01" + GOOD[8:],
     "cut": GOOD[:-1],
-    "cut and sealed": serialization.sealed(GOOD[: -serialization.CHECKSUM - 1]),
+    "cut and sealed": serialization.with_checksum(GOOD[: -serialization.CHECKSUM - 1]),
     "longer": GOOD + b"\0",
-    "longer and sealed": serialization.sealed(GOOD[: -serialization.CHECKSUM] + b"\0"),
+    "longer and sealed": serialization.with_checksum(GOOD[: -serialization.CHECKSUM] + b"\0"),
     "cut in the header": GOOD[:40],
     "a name alone": serialization.MAGIC,
-    "a name alone, sealed": serialization.sealed(serialization.MAGIC),
-    "a header of 4 GB": serialization.sealed(serialization.MAGIC + b"\xff" * 4 + GOOD[12 : -serialization.CHECKSUM]),
+    "a name alone, sealed": serialization.with_checksum(serialization.MAGIC),
+    "a header of 4 GB": serialization.with_checksum(
+        serialization.MAGIC + b"\xff" * 4 + GOOD[12 : -serialization.CHECKSUM]
+    ),
     "no JSON": framed(b"\xff\xfe{}"),
     "deep JSON": framed(DEEP),
     "a list": rebuilt([], b""),
@@ -225,7 +227,7 @@ def test_forged_bytes_are_read_or_refused():
             data[place] = rng.integers(256)
         try:
             scores = nm.federated.aggregate(
-                [GOOD, serialization.sealed(bytes(data))], [1, 1], {"g": nm.Gaussian([0.0] * 4)}, "fid"
+                [GOOD, serialization.with_checksum(bytes(data))], [1, 1], {"g": nm.Gaussian([0.0] * 4)}, "fid"
             )
             assert np.isfinite(scores.table["all"]).all()
         except nm.InvalidInput:

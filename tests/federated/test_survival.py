@@ -6,8 +6,8 @@ import pytest
 import scipy.stats
 
 import nbmetrics as nm
-from nbmetrics.federated.noise_trials import noise_study
-from nbmetrics.federated.noisy_summaries import bounded, with_noise
+from nbmetrics.federated.noise_study import noise_study
+from nbmetrics.federated.noisy_summaries import bounded_section, with_noise
 from nbmetrics.federated.privacy import Normals
 from nbmetrics.federated.serialization import write
 from nbmetrics.federated.survival import wilson
@@ -58,7 +58,7 @@ def test_every_draw_is_what_a_server_would_score():
             sent = []
             for client, normals in zip(clients, streams, strict=True):
                 private = nm.federated.Privacy(epsilon, 1e-5, 2.0)
-                sections = [bounded(metric, client.to_sample(), private) for metric in metrics]
+                sections = [bounded_section(metric, client.to_sample(), private) for metric in metrics]
                 sent.append(write(3, [with_noise(section, multiplier, normals) for section in sections]))
             scores = nm.federated.aggregate(sent, None, GENERATORS, metrics, samples=200)
             for m, name in enumerate(("fid", "kid")):

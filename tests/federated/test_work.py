@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.federated import noise_trials, noisy_summaries, runtime_estimate
-from nbmetrics.federated.noise_trials import noise_study
+from nbmetrics.federated import noise_study as study_module
+from nbmetrics.federated import noisy_summaries
+from nbmetrics.federated.noise_study import noise_study
 
 RNG = np.random.default_rng(9)
 CLIENTS = {"a": RNG.normal(0, 1, size=(40, 3)), "b": RNG.normal(1, 1, size=(30, 3))}
@@ -40,14 +41,14 @@ def test_the_repair_cuts_negative_eigenvalues_off_and_nothing_else(d, noise):
     traces = np.trace(cov) + np.trace(other)
     assert found["mean"] == pytest.approx(np.sum((mean + shift - generated.mean(axis=0)) ** 2))
     assert found["covariance"] == pytest.approx(traces - 2 * cross, abs=1e-6 * traces)
-    np.testing.assert_allclose(moments.repaired.cov, cov, atol=1e-12 * max(np.trace(cov), 1.0))
+    np.testing.assert_allclose(moments.repaired_moments.cov, cov, atol=1e-12 * max(np.trace(cov), 1.0))
 
 
 def test_a_study_of_wide_features_is_refused_before_anything_is_computed(monkeypatch):
-    monkeypatch.setattr(noise_trials, "evaluate", lambda *_, **__: pytest.fail("was begun"))
-    monkeypatch.setattr(noise_trials, "bounded", lambda *_: pytest.fail("was begun"))
+    monkeypatch.setattr(study_module, "evaluate", lambda *_, **__: pytest.fail("was begun"))
+    monkeypatch.setattr(study_module, "bounded_section", lambda *_: pytest.fail("was begun"))
     monkeypatch.setattr(
-        runtime_estimate, "timed", lambda metric, width: (0.5, 0.25) if metric.name == "fid" else (1e-3, 1e-3)
+        study_module, "time_release", lambda metric, width: (0.5, 0.25) if metric.name == "fid" else (1e-3, 1e-3)
     )
     wide = {"a": np.zeros((2, 2048)), "b": np.zeros((2, 2048)), "c": np.zeros((2, 2048))}
     generators = {"g": np.zeros((2, 2048)), "h": np.zeros((2, 2048))}
@@ -66,11 +67,11 @@ def test_a_study_of_wide_features_is_refused_before_anything_is_computed(monkeyp
 
 
 def test_the_time_is_that_of_one_release_here():
-    assert runtime_estimate.timed(nm.metrics.metric_of("vendi"), 3) == (0.0, 0.0)  # nothing of a client is in it
+    assert study_module.time_release(nm.metrics.metric_of("vendi"), 3) == (0.0, 0.0)  # nothing of a client is in it
     for metric in (nm.metrics.FID(), KID_OF_FEATURES):
-        assert min(runtime_estimate.timed(metric, 2)) > 0.0
+        assert min(study_module.time_release(metric, 2)) > 0.0
     wide = nm.metrics.KID(nm.RandomFeatures(nm.RBF(), 64))
-    assert runtime_estimate.seconds_of(wide, 10**6, 2) < 1.0  # however wide the rows
+    assert study_module.seconds_of(wide, 10**6, 2) < 1.0  # however wide the rows
 
 
 def test_the_bar_counts_every_score(monkeypatch):
@@ -90,7 +91,7 @@ def test_the_bar_counts_every_score(monkeypatch):
         def update(self, count):
             self.done += count
 
-    monkeypatch.setattr(noise_trials, "progress_bar", Bar)
+    monkeypatch.setattr(study_module, "progress_bar", Bar)
     metrics = ["fid", KID_OF_FEATURES, "vendi"]
     noise_study(CLIENTS, GENERATORS, metrics, clip=4.0, epsilons=[1.0, 2.0], repeats=3, samples=9, progress=False)
     (bar,) = bars

@@ -15,11 +15,11 @@ from matplotlib.text import Text
 import nbmetrics as nm
 from nbmetrics import experiments, figures, theory
 from nbmetrics.figures import drawing
-from nbmetrics.figures.tables import COLUMNS
 from nbmetrics.metrics.fld import POINTS
 from tests.experiments.test_experiments import small
 from tests.slow import slow
 
+COLUMNS = {name: getattr(figures, name).columns for name in figures.MODULES}
 # What a table cannot do without: the images themselves, or the size of the subsets.
 LOST = {"ranked_samples": "lost its images", "kid_estimators": "lost the arguments size, subsets"}
 

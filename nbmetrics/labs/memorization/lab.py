@@ -12,7 +12,7 @@ import numpy as np
 import traitlets
 
 from ...errors import InvalidInput, check_count, check_text
-from ...experiments.pictures import all_or_none
+from ...experiments.image_sets import all_or_none
 from ..toolkit import modules, saved
 from ..toolkit.lab import Lab
 from ..toolkit.worker import Worker

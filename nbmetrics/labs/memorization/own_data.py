@@ -9,7 +9,7 @@ import numpy as np
 
 from ...arrays import as_rows, check_frames, to_float64, to_numpy
 from ...errors import InvalidInput
-from ...experiments.copies import Sets
+from ...experiments.copying_data import Sets
 from ...lazy_imports import unmoved_random_state
 from .cards import PARTS
 from .scene import LABELS

@@ -16,8 +16,8 @@ import numpy as np
 
 from ...datasets import digits
 from ...densities import TwoMoons
-from ...experiments.copies import Sets
-from ...experiments.pictures import principal
+from ...experiments.copying_data import Sets
+from ...experiments.image_sets import principal
 from .cards import CARDS, Card, Judge, Judgement, ignore_part
 from .scene import NEUTRAL, POINTS, MemorizationScene
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...errors import InvalidInput, check_count, check_list, check_number, shown
 from ...evaluation.samples import metric_list
-from ...federated.privacy import LEAST_EPSILON, MOST_EPSILON, Privacy
+from ...federated.privacy import MAX_EPSILON, MIN_EPSILON, Privacy
 from ...metrics import KID, Metric
 from ...metrics.kid.random_features import RandomFeatures
 
@@ -36,7 +36,7 @@ class Settings:
         """Checked; InvalidInput names the argument that is wrong."""
         one = isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable)
         names = (metrics,) if one else tuple(check_list(metrics, "metrics", 1_000))
-        ends = {"minimum": LEAST_EPSILON, "maximum": MOST_EPSILON}
+        ends = {"minimum": MIN_EPSILON, "maximum": MAX_EPSILON}
         grid = tuple(sorted({check_number(e, "epsilons", **ends) for e in check_list(epsilons, "epsilons", 1_000)}))
         if len(grid) < 2:
             raise InvalidInput("epsilons", f"got {shown(epsilons)}", "Give two or more that differ")

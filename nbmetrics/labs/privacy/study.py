@@ -10,9 +10,8 @@ import numpy as np
 
 from ...datasets import digits, trained_samples
 from ...errors import InvalidInput
-from ...federated.noise_trials import NoiseStudy, noise_study
-from ...federated.noisy_summaries import check_bounded
-from ...federated.pairs import PairSurvival, two_digits
+from ...federated.noise_study import NoiseStudy, PairSurvival, noise_study, two_digits
+from ...federated.noisy_summaries import check_is_bounded
 from ...federated.survival import wilson
 from ...federation import Federation, as_generators
 from .settings import Settings
@@ -76,7 +75,7 @@ def _study(federation: Federation, generators: Any, settings: Settings, progress
     metrics = settings.metric_objects()
     sample = next(iter(federation)).to_sample()
     for metric in metrics:
-        if check_bounded(metric, sample) == "nothing":
+        if check_is_bounded(metric, sample) == "nothing":
             fix = "Take 'fid', 'kid' or KID(nm.RandomFeatures(…))"
             raise InvalidInput("metrics", f"{metric.label} looks at the generator alone, and noise leaves it", fix)
     scores = len(settings.epsilons) * settings.repeats * len(metrics) * 2 * len(generators)
@@ -118,7 +117,7 @@ def page_json(study: NoiseStudy, of: str, about: str, code: str) -> dict[str, An
         "exact": study.exact.tolist(),
         "clipped": study.clipped.tolist(),
         "drawn": study.drawn.tolist(),
-        "clips": [[not pair.survives for pair in by_part] for by_part in study.compared(study.clipped[None])],
+        "clips": [[not pair.survives for pair in by_part] for by_part in study.survival_of_draws(study.clipped[None])],
         "pairs": [[[_of_pair(pair, runs) for pair in by_part] for by_part in by_metric] for by_metric in study.pairs],
         "delta": study.delta,
         "clip": study.clip,

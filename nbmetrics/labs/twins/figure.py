@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...distributions import Gaussian
-from ...figures.drawing import CLIENT, Drawing, brief, legend, panels, plain
-from ...figures.twins import LOOKS
+from ...figures.drawing import CLIENT, TWIN_LOOKS, Drawing, brief, legend, panels, plain
 from ...theory import Twin
 from ..plane.figure import add_ellipse
 from ..plane.items import Item
@@ -18,7 +17,7 @@ from .scene import TwinsScene
 
 HEADS = {"corrected": ("first", "twin"), "printed": ("first", "second"), "published": ("first", "second")}
 MAX_NAME_LETTERS = 24  # letters of a name
-STYLES = tuple(LOOKS.values())
+STYLES = tuple(TWIN_LOOKS.values())
 THIN = 0.012  # of half the window: an ellipse is drawn at least so wide, or one without width would not be seen
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.experiments.copies import Sets
+from nbmetrics.experiments.copying_data import Sets
 from nbmetrics.labs.memorization.cards import CARDS, Judge, ignore_part
 from nbmetrics.labs.memorization.own_data import own_study
 from nbmetrics.labs.memorization.study import REDRAWS

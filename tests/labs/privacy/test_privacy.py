@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.federated.pairs import two_digits
+from nbmetrics.federated.noise_study import two_digits
 from nbmetrics.labs.privacy import study as made
 from nbmetrics.labs.privacy.numbers import headline, nearest, numbers_of
 from nbmetrics.labs.privacy.scene import PrivacyScene

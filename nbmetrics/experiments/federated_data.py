@@ -1,6 +1,7 @@
-"""What federated experiments cut into clients and generators: labelled rows as given, digits, or features of images.
+"""Data of federated experiments, to cut into clients and generators: labelled rows, digits, or features of images.
 
-items = Items.of(X, y, images, extractor)      then halves(items, seed), classes_and_copies(half, noise, seed)
+items = LabelledRows.of(X, y, images, extractor), then split_halves(items, seed), then
+class_and_noise_generators(half, noise, seed)
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ BATCH = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Items:
-    """Labelled rows, and where they are features of images, these and what made rows of them."""
+class LabelledRows:
+    """Labelled rows; where they are features of images, these too, and the extraction that made them."""
 
     rows: np.ndarray
     labels: np.ndarray
@@ -31,7 +32,7 @@ class Items:
     extraction: Extraction | None = None
 
     @classmethod
-    def of(cls, X: Any, y: Any, source: Any = None, extractor: Any = None) -> Items:
+    def of(cls, X: Any, y: Any, source: Any = None, extractor: Any = None) -> LabelledRows:
         """From rows and labels; or from images, with labels of their own or in `y`; digits where neither is given.
 
         An extractor makes rows of the images, "pixels" unless one is given. Digits without one are the pixels as they
@@ -41,20 +42,20 @@ class Items:
             other = "images" if source is not None else "extractor"
             raise InvalidInput(other, "is given beside X", "Give rows X and y, or images and an extractor")
         if source is None and extractor is None:
-            return cls(*_labelled(X, y))
-        settled = extraction("pixels" if extractor is None else extractor, progress=False)
-        pictures, labels = _pictures(source, y)
-        return cls(named("images", settled.rows, pictures), labels, pictures, settled)
+            return cls(*_labelled_rows(X, y))
+        extraction_of_source = extraction("pixels" if extractor is None else extractor, progress=False)
+        pictures, labels = _labelled_images(source, y)
+        return cls(read_argument("images", extraction_of_source.rows, pictures), labels, pictures, extraction_of_source)
 
-    def part(self, index: np.ndarray) -> Items:
+    def part(self, index: np.ndarray) -> LabelledRows:
         pictures = None if self.pictures is None else self.pictures.select(index)
-        return Items(self.rows[index], self.labels[index], pictures, self.extraction)
+        return LabelledRows(self.rows[index], self.labels[index], pictures, self.extraction)
 
     def by_label(self) -> dict[str, np.ndarray]:
         return by_label(self.labels, len(self.rows))
 
-    def noisy(self, deviation: float, rng: np.random.Generator) -> np.ndarray:
-        """The rows with Gaussian noise; of images, the features of images with noise, clipped to grey values."""
+    def with_noise(self, deviation: float, rng: np.random.Generator) -> np.ndarray:
+        """Return the rows with Gaussian noise; of images, the features of noisy images, clipped to grey values."""
         if self.extraction is None:
             return self.rows + deviation * rng.standard_normal(self.rows.shape)
         parts = [self.extraction.extractor(batch) for batch in self._noisy_batches(deviation, rng)]
@@ -70,8 +71,8 @@ class Items:
         return [] if self.extraction is None else [self.extraction.extractor.convention]
 
 
-def _labelled(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The rows and labels given, or the digits."""
+def _labelled_rows(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows and labels given, or the digits."""
     if X is None and y is None:
         return digits()
     if X is None or y is None:
@@ -81,19 +82,19 @@ def _labelled(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     return rows, _as_labels(y)
 
 
-def _pictures(source: Any, y: Any) -> tuple[Any, np.ndarray]:
-    """The images and their labels; the digits where there is no source."""
+def _labelled_images(source: Any, y: Any) -> tuple[Any, np.ndarray]:
+    """Return the images and their labels; the digits where there is no source."""
     if source is None:
         if y is not None:
             raise InvalidInput("y", f"is {shown(y)}, and there are no images", "Give images and their labels")
         pictures, labels = digit_images()
         return images(pictures), labels
-    found = named("images", images, source)
-    labels = _as_labels(found.labels if y is None else y)
-    if found.labels is None and y is None:
+    stack = read_argument("images", images, source)
+    labels = _as_labels(stack.labels if y is None else y)
+    if stack.labels is None and y is None:
         raise InvalidInput("y", "is not given, and the images have no labels", "Give a label for each image")
-    by_label(labels, len(found))
-    return found, labels
+    by_label(labels, len(stack))
+    return stack, labels
 
 
 def _as_labels(y: Any) -> np.ndarray:
@@ -103,19 +104,19 @@ def _as_labels(y: Any) -> np.ndarray:
         raise InvalidInput("y", f"got {shown(y)}", "Give one label for each row") from None
 
 
-def named(argument: str, read: Callable[[Any], Any], source: Any) -> Any:
-    """`read(source)`, whose complaints about its source are about this argument of an experiment."""
+def read_argument(argument: str, read: Callable[[Any], Any], source: Any) -> Any:
+    """Return `read(source)`; what it refuses of its source is then about this argument of an experiment."""
     try:
         return read(source)
     except InvalidInput as error:
         raise InvalidInput(argument if error.argument == "source" else error.argument, error.seen, error.fix) from None
 
 
-def stacked(source: Any) -> np.ndarray:
-    """Images of one shape as (n, h, w) or (n, h, w, 3) in [0, 1]; the digits where there is no source."""
+def image_stack(source: Any) -> np.ndarray:
+    """Return images of one shape, (n, h, w) or (n, h, w, 3) in [0, 1]; the digits where there is no source."""
     if source is None:
         return digit_images()[0] / 255.0
-    listed = list(named("images", images, source))
+    listed = list(read_argument("images", images, source))
     shapes = sorted({image.shape for image in listed})
     if len(shapes) != 1:
         seen = f"has images of shapes {shown(shapes)}" if shapes else "has no images"
@@ -123,18 +124,20 @@ def stacked(source: Any) -> np.ndarray:
     return np.stack(listed) / 255.0
 
 
-def features_by(extractor: Any) -> tuple[Callable[[np.ndarray], np.ndarray], str]:
-    """A function from images in [0, 1] to rows, by way of uint8, and what the rows are."""
-    settled = extraction(extractor, progress=False)
+def feature_function(extractor: Any) -> tuple[Callable[[np.ndarray], np.ndarray], str]:
+    """Return a function from images in [0, 1] to rows, by way of uint8, and the convention of the rows."""
+    extraction_of_source = extraction(extractor, progress=False)
 
     def features(pictures: np.ndarray) -> np.ndarray:
-        return named("images", settled.rows, np.round(255 * np.clip(pictures, 0, 1)).astype(np.uint8))
+        return read_argument(
+            "images", extraction_of_source.rows, np.round(255 * np.clip(pictures, 0, 1)).astype(np.uint8)
+        )
 
-    return features, settled.extractor.convention
+    return features, extraction_of_source.extractor.convention
 
 
-def as_list(value: Any, argument: str = "extractors") -> list[Any]:
-    """One extractor or name, or several."""
+def extractor_list(value: Any, argument: str = "extractors") -> list[Any]:
+    """Return one extractor or name, or several, as a list."""
     is_one = isinstance(value, str) or callable(value) or not isinstance(value, Iterable)
     listed = [value] if is_one else check_list(value, argument)
     if not listed or not all(isinstance(one, str) or callable(one) for one in listed):
@@ -142,14 +145,14 @@ def as_list(value: Any, argument: str = "extractors") -> list[Any]:
     return listed
 
 
-def call(extractor: Any) -> str:
-    """What an extractor is called in a table."""
+def extractor_name(extractor: Any) -> str:
+    """Return the name of an extractor in a table."""
     names = (extractor if isinstance(extractor, str) else getattr(extractor, key, None) for key in ("name", "__name__"))
     return next((name for name in names if isinstance(name, str)), type(extractor).__name__)
 
 
-def halves(items: Items, seed: int) -> tuple[Items, Items]:
-    """The items cut at random into two halves of every label."""
+def split_halves(items: LabelledRows, seed: int) -> tuple[LabelledRows, LabelledRows]:
+    """Return the items cut at random into two halves of every label."""
     rng = np.random.default_rng(seed)
     shuffled = [rng.permutation(index) for index in items.by_label().values()]
     small = min(map(len, shuffled))
@@ -160,8 +163,8 @@ def halves(items: Items, seed: int) -> tuple[Items, Items]:
     return items.part(first), items.part(second)
 
 
-def classes_and_copies(items: Items, noise: Iterable[float], seed: int) -> dict[str, np.ndarray]:
-    """Generators: the rows of each label, and all rows with Gaussian noise of each standard deviation.
+def class_and_noise_generators(items: LabelledRows, noise: Iterable[float], seed: int) -> dict[str, np.ndarray]:
+    """Return generators: the rows of each label, and all rows with noise of each standard deviation.
 
     The names have as many digits as tell different standard deviations apart; one given twice counts once.
     """
@@ -169,10 +172,10 @@ def classes_and_copies(items: Items, noise: Iterable[float], seed: int) -> dict[
     classes = {f"class {name}": items.rows[index] for name, index in items.by_label().items()}
     levels = dict.fromkeys(noise)
     short = next(p for p in range(6, 18) if len({f"{sd:.{p}g}" for sd in levels}) == len(levels))
-    return classes | {f"noise {sd:.{short}g}": items.noisy(sd, rng) for sd in levels}
+    return classes | {f"noise {sd:.{short}g}": items.with_noise(sd, rng) for sd in levels}
 
 
-def noted(table: pd.DataFrame, items: Items) -> pd.DataFrame:
-    """The table with a line of what made rows of images."""
+def add_conventions(table: pd.DataFrame, items: LabelledRows) -> pd.DataFrame:
+    """Return the table with a line of what made rows of images."""
     table.attrs["conventions"] = [*table.attrs["conventions"], *items.conventions]
     return table

@@ -1,5 +1,4 @@
-"""What the experiments on copying share: three sets of one distribution, and what train and test rows say of generated
-ones.
+"""Data of the experiments on copying: three sets of one distribution, and scores of generated rows against two of them.
 
 `data` is "digits", "moons" or (train, test, fresh) rows: `fresh` stands for an honest generator.
 """

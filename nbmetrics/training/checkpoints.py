@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidInput, shown
-from .trained import SUFFIX, Trained, loaded
+from .trained import SUFFIX, Trained, read_model
 
-KEPT = 10
+CHECKPOINTS_PER_RUN = 10
 _NAME = re.compile(rf"round-(\d+)\{SUFFIX}")
 
 
-def checked_folder(path: Any) -> Path:
-    """`path` as a folder, made where its parent is there."""
+def checkpoint_folder(path: Any) -> Path:
+    """Return `path` as a folder, made where its parent is there."""
     try:
         folder = Path(path).expanduser().resolve()
         folder.mkdir(exist_ok=True)
@@ -26,29 +26,29 @@ def checked_folder(path: Any) -> Path:
     return folder
 
 
-def kept_rounds(rounds: int) -> set[int]:
-    """The rounds after which a run of so many is kept: ten, or each of fewer, the last among them."""
-    return {-(-rounds * k // KEPT) for k in range(1, KEPT + 1)}
+def checkpoint_rounds(rounds: int) -> set[int]:
+    """Return the rounds after which a run of so many is kept: ten, or each of fewer, the last among them."""
+    return {-(-rounds * k // CHECKPOINTS_PER_RUN) for k in range(1, CHECKPOINTS_PER_RUN + 1)}
 
 
-def name_of(round_: int) -> str:
+def checkpoint_name(round_: int) -> str:
     return f"round-{round_:06d}{SUFFIX}"
 
 
-def newest(folder: Path, run: str, rounds: int) -> Trained | None:
-    """The last checkpoint of the run `run` in the folder, of at most `rounds` rounds; None where there is none yet.
+def newest_checkpoint(folder: Path, run: str, rounds: int) -> Trained | None:
+    """Return the last checkpoint of the run in the folder, of at most `rounds` rounds; None where there is none yet.
 
     Raises InvalidInput where the folder holds another run.
     """
-    numbered = {int(found[1]): path for path in folder.iterdir() if (found := _NAME.fullmatch(path.name))}
-    fitting = [number for number in numbered if number <= rounds]
-    if not fitting:
+    numbered = {int(match[1]): path for path in folder.iterdir() if (match := _NAME.fullmatch(path.name))}
+    candidates = [number for number in numbered if number <= rounds]
+    if not candidates:
         if numbered:
             seen = f"{shown(str(folder))} holds a run of more than {rounds} rounds"
             raise InvalidInput("checkpoints", seen, "Ask for more rounds, or name another folder")
         return None
     try:
-        trained = loaded(numbered[max(fitting)])
+        trained = read_model(numbered[max(candidates)])
     except InvalidInput as error:
         raise InvalidInput("checkpoints", error.seen, "Move that file away, or name another folder") from None
     if trained.run != run:

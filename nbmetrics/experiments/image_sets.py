@@ -1,4 +1,4 @@
-"""What the experiments on images start from: train, test and generated images, and what makes feature rows of them."""
+"""Image sets of experiments: train, test and generated images, and what makes feature rows of them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..datasets import digits
 from ..errors import InvalidInput, shown
 from ..lazy_imports import unmoved_random_state
 from ..partition import by_label
+from .federated_data import LabelledRows, feature_function, image_stack
 from .image_transforms import as_images
-from .items import Items, features_by, stacked
 
 Rows = np.ndarray
 COMPONENTS = 32
@@ -53,26 +53,26 @@ def principal(train: np.ndarray, count: int = COMPONENTS) -> Callable[[np.ndarra
     return lambda images: np.einsum("nd,kd->nk", images.reshape(len(images), -1) - model.mean_, model.components_)
 
 
-def digit_parts(seed: int, *shares: float) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Digits (n, 8, 8) and their labels, cut at random into parts of these shares; the last is the rest."""
+def split_digits(seed: int, *shares: float) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return digits (n, 8, 8) and labels, cut at random into parts of these shares; the last is the rest."""
     rows, labels = digits()
     order = np.random.default_rng(seed).permutation(len(rows))
     cuts = np.round(np.cumsum(shares) * len(rows)).astype(int)
     return [(rows[part].reshape(-1, 8, 8), labels[part]) for part in np.split(order, cuts)]
 
 
-def all_or_none(**given: Any) -> bool:
-    """Whether the arguments are given; InvalidInput where only some are."""
-    missing = [name for name, value in given.items() if value is None]
-    if missing and len(missing) < len(given):
-        raise InvalidInput(missing[0], "is missing while others are given", f"Give all of {', '.join(given)}, or none")
+def all_or_none(**sets: Any) -> bool:
+    """Return whether the arguments are given; InvalidInput where only some are."""
+    missing = [name for name, value in sets.items() if value is None]
+    if missing and len(missing) < len(sets):
+        raise InvalidInput(missing[0], "is missing while others are given", f"Give all of {', '.join(sets)}, or none")
     return not missing
 
 
-def set_up(
+def image_setup(
     train: Any, test: Any, generated: Any, source: Any, features: Any, extractor: Any, seed: int
 ) -> tuple[Pictures, Callable[..., Rows], str]:
-    """The images, what makes feature rows of them, and what both are."""
+    """Return the images, the function that makes feature rows of them, and what both are."""
     pictures, whose = _parts(train, test, generated, source, seed)
     if features is not None and extractor is not None:
         raise InvalidInput("extractor", "is given beside features", "Give one of them")
@@ -82,7 +82,7 @@ def set_up(
     if features is not None:
         features_of, kind = features, "as given"
     elif extractor is not None:
-        features_of, kind = features_by(extractor)
+        features_of, kind = feature_function(extractor)
     else:
         features_of = principal(pictures.train)
 
@@ -96,12 +96,12 @@ def set_up(
 
 
 def _parts(train: Any, test: Any, generated: Any, source: Any, seed: int) -> tuple[Pictures, str]:
-    """Train, test and generated images, and whose they are."""
-    named = {"train": train, "test": test, "generated": generated}
-    if all_or_none(**named):
+    """Return train, test and generated images, and whose they are."""
+    sets = {"train": train, "test": test, "generated": generated}
+    if all_or_none(**sets):
         if source is not None:
             raise InvalidInput("images", "is given beside train, test and generated", "Give one of them")
-        pictures = Pictures(*(as_images(value, name) for name, value in named.items()))
+        pictures = Pictures(*(as_images(value, name) for name, value in sets.items()))
         shape = pictures.train.shape[1:]
         for name in ("test", "generated"):
             if (other := getattr(pictures, name).shape[1:]) != shape:
@@ -109,13 +109,13 @@ def _parts(train: Any, test: Any, generated: Any, source: Any, seed: int) -> tup
         return pictures, "images as given"
     # Train twice as large as the others: FLD's baseline then has a density of as many centres as they.
     if source is None:
-        return Pictures(*(images for images, _ in digit_parts(seed, 0.5, 0.25))), "scikit-learn digits"
-    given = stacked(source)
-    if len(given) < 8:
-        raise InvalidInput("images", f"has {len(given)} images", "Give at least 8, to cut into three sets")
-    order = np.random.default_rng(seed).permutation(len(given))
-    cuts = np.round(np.array([0.5, 0.75]) * len(given)).astype(int)
-    return Pictures(*(given[part] for part in np.split(order, cuts))), "images as given"
+        return Pictures(*(images for images, _ in split_digits(seed, 0.5, 0.25))), "scikit-learn digits"
+    stack = image_stack(source)
+    if len(stack) < 8:
+        raise InvalidInput("images", f"has {len(stack)} images", "Give at least 8, to cut into three sets")
+    order = np.random.default_rng(seed).permutation(len(stack))
+    cuts = np.round(np.array([0.5, 0.75]) * len(stack)).astype(int)
+    return Pictures(*(stack[part] for part in np.split(order, cuts))), "images as given"
 
 
 def labelled_rows(
@@ -123,7 +123,7 @@ def labelled_rows(
 ) -> tuple[Rows, Rows, Rows, list[np.ndarray]]:
     """Train, test and generated rows, and those of each label among the last; by default digits, most generated."""
     if not all_or_none(train=train, test=test, generated=generated, labels=labels):
-        (real, _), (test_images, _), (pictures, classes) = digit_parts(seed, 0.25, 0.2)
+        (real, _), (test_images, _), (pictures, classes) = split_digits(seed, 0.25, 0.2)
         extract = principal(real)
         return extract(real), extract(test_images), extract(pictures), list(by_label(classes, len(pictures)).values())
     rows = to_numpy(as_rows(train, "train", min_rows=2))
@@ -134,9 +134,9 @@ def labelled_rows(
 def labelled_images(
     source: Any, labels: Any, extractor: Any, seed: int
 ) -> tuple[Rows, Rows, Rows, list[np.ndarray], str]:
-    """The same of images: features by the extractor, or their principal components."""
+    """Return the same of images: features by the extractor, or their principal components."""
     try:
-        items = Items.of(None, labels, source, "pixels" if extractor is None else extractor)
+        items = LabelledRows.of(None, labels, source, "pixels" if extractor is None else extractor)
     except InvalidInput as error:
         raise InvalidInput("labels" if error.argument == "y" else error.argument, error.seen, error.fix) from None
     order = np.random.default_rng(seed).permutation(len(items.rows))

@@ -1,11 +1,19 @@
-"""`nbmetrics score`: check the files → clients and generators as rows → evaluate → table and files."""
+"""The commands score, features and cache, each a function of its options.
+
+run_score     check the files → clients and generators as rows → evaluate → table and files
+run_features  a folder of images → a .npy file of rows
+run_cache     what is kept of features computed before, or away with it
+"""
 
 from __future__ import annotations
 
+import io
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ..errors import InvalidInput, check_count, check_names, check_number, shown
 from ..evaluation.evaluate import evaluate
@@ -13,25 +21,26 @@ from ..evaluation.export import as_csv
 from ..evaluation.influence import Influence
 from ..evaluation.resampling import Bootstrap, Jackknife
 from ..features import Extraction, extraction
+from ..features.cache import bytes_text, cache
 from ..features.networks import PROBABILITIES
+from ..files import checked_path, write
 from ..metrics import Metric, metric_of
 from ..metrics.inception_score import AMScore, InceptionScore
-from .files import writer
-from .parties import Reader, clients_in, generated_at, shared
+from .parties import FEATURES, Party, Reader, client_parties, containment_notes, existing_path, generated_parties
 from .report import Report, as_json, as_page, as_text
 
 
-def run(options: Namespace) -> None:
-    """Print the scores, and write what was asked for."""
+def run_score(options: Namespace) -> None:
+    """Print the scores, and write the files that were asked for."""
     write_json = writer("--json", options.json, ".json")
     write_page = writer("--html", options.html, ".html", ".htm")
     write_csv = writer("--csv", options.csv, ".csv")
     write_markdown = writer("--markdown", options.markdown, ".md")
     write_latex = writer("--latex", options.latex, ".tex")
     metrics, design = _metrics(options), _design(options)
-    clients, notes = clients_in(options.clients)
-    generated = generated_at(options.generated)
-    notes += shared(clients, generated)
+    clients, notes = client_parties(options.clients)
+    generated = generated_parties(options.generated)
+    notes += containment_notes(clients, generated)
     reader = Reader(lambda: settings(options))
     has_images = not all(party.is_rows for party in (*clients, *generated))
     if has_images:
@@ -59,8 +68,50 @@ def run(options: Namespace) -> None:
     print(as_text(report))  # last: `| head` may close the pipe
 
 
+def run_features(options: Namespace) -> None:
+    """Write the rows of a folder of images, and print how many of how wide."""
+    write = writer("--out", options.out, FEATURES)
+    folder = existing_path("FOLDER", options.folder)
+    if folder.suffix.lower() == FEATURES:
+        raise InvalidInput("FOLDER", f"{folder} are features already", "Give a folder or a zip of images")
+    reader = Reader(lambda: settings(options))
+    extraction = reader.extraction
+    rows = extraction.rows(reader.data(Party("FOLDER", folder.name, folder)))
+    content = io.BytesIO()
+    np.save(content, rows, allow_pickle=False)
+    path = write(content.getvalue())
+    print(f"{len(rows):,} rows of {rows.shape[1]:,} features in {path}")
+    print(f"Features: {extraction.convention}")
+
+
+def run_cache(options: Namespace) -> None:
+    """Print what is kept, or remove it and print how much that was."""
+    info = cache.info()
+    if options.what == "info":
+        print(info)
+        return
+    cache.clear()
+    print(f"Removed {info.files:,} files, {bytes_text(info.bytes)}, from {info.folder}")
+
+
+def writer(option: str, path: str | None, *suffixes: str) -> Callable[[bytes], Path | None]:
+    """Return a function that writes bytes to `path`, checked at once; it does nothing where there is no path."""
+    if path is None:
+        return lambda content: None
+    target = _naming_option(option, checked_path, path, *suffixes)
+    return lambda content: _naming_option(option, write, target, content)
+
+
+def _naming_option(option: str, act: Callable[..., Any], *arguments: Any) -> Any:
+    """Return act(*arguments), whose refusal is then about the option."""
+    try:
+        return act(*arguments)
+    except InvalidInput as error:
+        raise InvalidInput(option, error.seen, error.fix) from None
+
+
 def settings(options: Namespace) -> Extraction:
-    """The extractor that the options name."""
+    """Return the extraction that the options name."""
     names = ("weights", "download", "batch_size", "device", "resize", "cache", "progress")
     try:
         return extraction(options.extractor, **{name: getattr(options, name) for name in names})
@@ -70,7 +121,7 @@ def settings(options: Namespace) -> Extraction:
 
 
 def _metrics(options: Namespace) -> list[Metric[Any]]:
-    """Those that are named, and what else a number decides, checked before anything is read."""
+    """Return the metrics that are named; what else a number decides is checked before anything is read."""
     check_count(options.seed, "--seed", minimum=0)
     if options.samples is not None:
         check_count(options.samples, "--samples")
@@ -91,7 +142,7 @@ def _metrics(options: Namespace) -> list[Metric[Any]]:
 
 
 def _check_probabilities(metrics: Sequence[Metric[Any]], extractor: str) -> None:
-    """Refuse metrics of class probabilities where images become something else."""
+    """Raise InvalidInput for metrics of class probabilities where images become something else."""
     of_classes = [metric.name for metric in metrics if isinstance(metric, (InceptionScore, AMScore))]
     if of_classes and extractor != PROBABILITIES:
         seen = f"{' and '.join(of_classes)}: of class probabilities, which --extractor {extractor} does not give"

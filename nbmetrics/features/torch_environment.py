@@ -1,0 +1,63 @@
+"""What extractors need installed, what to say where it is not, and the device that torch runs on."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InvalidInput
+
+if TYPE_CHECKING:
+    import torch
+from ..errors import shown
+
+# Those that need NumPy alone: the file of this room, the class, and the width of its rows where that is fixed.
+NUMPY_EXTRACTORS = {"pixels": ("extractors", "Pixels", None), "digits-cnn": ("digits", "DigitsCNN", 64)}
+PACKAGES = {"torch": "torch", "torchvision": "torchvision", "torch_fidelity": "torch-fidelity"}
+DEFAULT_EXTRACTOR = "inception-v3-compat"
+# The command replaces extractor='…' by its option.
+FIX_INSTALL = (
+    'Run: pip install "nbmetrics[images]", or use '
+    + " or ".join(f"extractor='{name}'" for name in NUMPY_EXTRACTORS)
+    + ", which need no more than nbmetrics"
+)
+
+
+def missing_packages() -> list[str]:
+    """Return the packages of torch's extractors that are not installed."""
+    return [package for module, package in PACKAGES.items() if importlib.util.find_spec(module) is None]
+
+
+def check_packages(name: str) -> None:
+    """Raise InvalidInput where one that this extractor needs is not installed."""
+    if missing := missing_packages():
+        is_are = "is" if len(missing) == 1 else "are"
+        raise InvalidInput("extractor", f"{needs_text(name, missing)}, which {is_are} not installed", FIX_INSTALL)
+
+
+def needs_text(name: str, packages: Sequence[str]) -> str:
+    """Return that an extractor needs these packages, the beginning of a sentence."""
+    *more, last = packages
+    default = ", the default," if name == DEFAULT_EXTRACTOR else ""
+    return f"{name!r}{default} needs {' and '.join([', '.join(more), last] if more else [last])}"
+
+
+def device_of(device: Any) -> torch.device:
+    """Return the device of this name, where it is there; "auto" is a GPU where there is one."""
+    import torch
+
+    if isinstance(device, str) and device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    fix = "Give 'auto', 'cpu', 'cuda', 'cuda:1' … or a torch.device"
+    try:
+        parsed = torch.device(device) if isinstance(device, (str, torch.device)) else None
+    except RuntimeError:
+        parsed = None
+    if parsed is None or parsed.type not in ("cpu", "cuda", "mps"):
+        raise InvalidInput("device", f"got {shown(device)}", fix)
+    counts = {"cpu": 1, "cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}
+    if (parsed.index or 0) >= counts[parsed.type]:
+        seen = f"got {shown(str(parsed))}, and torch sees {counts[parsed.type]} of type {parsed.type}"
+        raise InvalidInput("device", seen, "Give 'auto' or 'cpu'")
+    return parsed
