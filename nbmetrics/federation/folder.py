@@ -80,7 +80,7 @@ def _labels(classes: list[str]) -> np.ndarray:
 def _titles(names: Iterable[str]) -> dict[str, str]:
     """Return the name of each folder as one line that can be shown; InvalidInput where two would be alike."""
     files = import_room("features").files
-    titles = {name: files.one_line(name, files.LONGEST_SHOWN) for name in names}
+    titles = {name: files.one_line(name, files.MAX_PATH_LETTERS) for name in names}
     shared = [title for title, count in Counter(titles.values()).items() if count > 1]
     if shared:
         raise InvalidInput("path", f"has two folders whose names show as {shown(shared[0])}", "Rename one of them")
