@@ -1,5 +1,7 @@
 """Bad input is refused with the argument's name and the fix; what is accepted gives finite scores."""
 
+import contextlib
+import itertools
 import warnings
 from pathlib import Path
 
@@ -194,6 +196,17 @@ def test_an_empty_file_is_refused(tmp_path):
     path.touch()
     with pytest.raises(nm.InvalidInput, match=r"data.*\.npy"):
         nm.Client(path)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_file_with_a_flipped_bit_in_its_header_is_read_or_refused(tmp_path):
+    path = tmp_path / "rows.npy"
+    np.save(path, X)
+    data = path.read_bytes()
+    for place, bit in itertools.product(range(128), (2, 5)):
+        path.write_bytes(data[:place] + bytes([data[place] ^ 1 << bit]) + data[place + 1 :])
+        with contextlib.suppress(nm.InvalidInput):
+            nm.Client(path)
 
 
 @pytest.mark.parametrize("make", ["complex", "sparse", "nan", "latent"])

@@ -197,7 +197,7 @@ def open_npy(data: Any, argument: str) -> Any:
     except OSError as error:
         why = f": {error.strerror}" if error.strerror else ""
         raise InvalidInput(argument, f"cannot read {shown(str(data))}{why}", fix) from None
-    except (ValueError, EOFError):  # NumPy's own words advise to unpickle what is no .npy file
+    except Exception:  # garbage fails in many ways, and NumPy's words advise to unpickle what is no .npy file
         fix += ". Rows of a table or of text: read them first, as with pandas.read_csv"
         raise InvalidInput(argument, f"{shown(str(data))} holds no array of numbers of a .npy file", fix) from None
     if not isinstance(array, np.ndarray):
