@@ -224,9 +224,9 @@ def parquet_files(value: Any) -> list[Path]:
     if not isinstance(value, (str, os.PathLike)):
         return []
     path = Path(value)
-    if path.is_file():
+    if os.path.isfile(path):  # of a name too long pathlib raises
         return [path] if path.suffix.lower() == PARQUET else []
-    if not path.is_dir():
+    if not os.path.isdir(path):
         return []
     paths: list[Path] = []
     for file in path.rglob("*"):
