@@ -254,7 +254,7 @@ def source_of(value: Any, columns: Any = None) -> Source | None:
         return None
     if all(hasattr(value, name) for name in ("shape", "dtype", "chunks", "__getitem__")):
         return _lazy(value) if len(value.shape) == 2 else None
-    if hasattr(value, "dataset") and hasattr(value, "batch_size") and isinstance(value, Iterable):
+    if is_loader(value):
         return Loader(value)
     if is_batch_function(value):
         return Again(value, "the function")
@@ -266,6 +266,11 @@ def source_of(value: Any, columns: Any = None) -> Source | None:
     if isinstance(value, (Iterator, *in_memory)) or not _gives_batches(value):
         return None
     return Again(lambda: value, f"the {type(value).__name__}")
+
+
+def is_loader(value: Any) -> bool:
+    """Whether a value is a torch DataLoader, or like one."""
+    return hasattr(value, "dataset") and hasattr(value, "batch_size") and isinstance(value, Iterable)
 
 
 def _gives_batches(value: Iterable[Any]) -> bool:
