@@ -115,7 +115,7 @@ def check_draw(n: Any, dim: int, argument: str = "n", *, minimum: int = 0) -> in
     """`n` as a number of rows that may be drawn in `dim` features."""
     count = check_count(n, argument, minimum=minimum)
     if count * dim > MAX_DRAWN_NUMBERS:
-        seen = f"got {count:,}: rows of {dim} features that take {8 * count * dim / 1e9:,.0f} GB"
+        seen = f"got {count:,}: rows of {dim} features that take {8e-9 * count * dim:,.0f} GB"
         raise InvalidInput(argument, seen, f"Give at most {MAX_DRAWN_NUMBERS // dim:,}")
     return count
 
@@ -206,8 +206,9 @@ class Gaussian:
         """Log-density (nats) at each row of `x`; raises InvalidInput where the covariance is singular."""
         rows = to_numpy(as_rows(x, "x", dim=self.dim))
         factor, log_det = self._whitener
-        white = factor @ (rows - self.mean).T
-        return -0.5 * (np.sum(white * white, axis=0) + log_det + self.dim * math.log(2 * math.pi))
+        with np.errstate(over="ignore"):  # too far away for a number: −infinity
+            white = factor @ (rows - self.mean).T
+            return -0.5 * (np.sum(white * white, axis=0) + log_det + self.dim * math.log(2 * math.pi))
 
     @cached_property
     def _whitener(self) -> tuple[np.ndarray, float]:

@@ -14,6 +14,8 @@ from itertools import islice
 from numbers import Complex, Real
 from typing import Any
 
+import numpy as np
+
 # An iterator that has given so many items is taken for an endless one.
 MAX_ITEMS = 1_000_000
 LONGEST_NAME = 300
@@ -117,7 +119,7 @@ def check_list(items: Iterable[Any], argument: str, most: int = MAX_ITEMS) -> li
     """What `items` gives, one after the other; an endless iterator is stopped after `most`."""
     try:
         entries = list(islice(items, most + 1))
-    except TypeError:
+    except (TypeError, NotImplementedError):  # the latter of a memoryview of several axes
         raise InvalidInput(argument, f"got {shown(items)}", "Give a list") from None
     if len(entries) > most:
         raise InvalidInput(argument, f"gives more than {most:,} items", "Give an iterator that ends sooner")
@@ -144,6 +146,13 @@ def check_count(value: Any, argument: str, *, minimum: int = 1, maximum: float =
     if number != int(number):
         raise InvalidInput(argument, f"got {shown(value)}", "Give a whole number")
     return int(value) if isinstance(value, int) else int(number)  # a float does not hold every digit
+
+
+def check_flag(value: Any, argument: str) -> bool:
+    """`value` as a bool: True or False, also of NumPy, or 1 or 0."""
+    if isinstance(value, (bool, np.bool_)) or (type(value) is int and value in (0, 1)):
+        return bool(value)
+    raise InvalidInput(argument, f"got {shown(value)}", "Give True or False")
 
 
 def check_named_weights(weights: Any, names: Sequence[str], argument: str = "weights") -> tuple[float, ...]:

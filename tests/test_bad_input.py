@@ -1,9 +1,12 @@
 """Bad input is refused with the argument's name and the fix; what is accepted gives finite scores."""
 
+import contextlib
+import itertools
 import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -175,6 +178,17 @@ REFUSED = {
         "2 columns",
     ),
     "images in no folder": (lambda: nm.images("no/such folder"), "source", "Give a folder"),
+    "a name too long for a file": (lambda: evaluated(["a" * 300]), "source", r"\.npy"),
+    "a memory of clients": (lambda: nm.Federation(memoryview(X)), "clients", "Give a list"),
+    "more samples than a float of bytes": (lambda: evaluated(samples=1e308), "samples", "at most"),
+    "a flag of two": (lambda: nm.prdc(X, X, inclusive=np.zeros(2)), "inclusive", "True or False"),
+    "a Monitor's flag of two": (lambda: nm.Monitor([X], keep_all=np.zeros(2)), "keep_all", "True or False"),
+    "a table's flag that is missing": (
+        lambda: nm.Dashboard.from_table({"a": [1.0], "b": [2.0]}, higher_is_better=pd.NA),
+        "higher_is_better",
+        "True or False",
+    ),
+    "a flag of text": (lambda: nm.federated.client_summary(X, "w1", reveal_rows="no"), "reveal_rows", "True or False"),
     "labels for other images": (lambda: nm.images(np.zeros((2, 8, 8)), labels=[1]), "labels", "one per image"),
 }
 
@@ -194,6 +208,17 @@ def test_an_empty_file_is_refused(tmp_path):
     path.touch()
     with pytest.raises(nm.InvalidInput, match=r"data.*\.npy"):
         nm.Client(path)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_file_with_a_flipped_bit_in_its_header_is_read_or_refused(tmp_path):
+    path = tmp_path / "rows.npy"
+    np.save(path, X)
+    data = path.read_bytes()
+    for place, bit in itertools.product(range(128), (2, 5)):
+        path.write_bytes(data[:place] + bytes([data[place] ^ 1 << bit]) + data[place + 1 :])
+        with contextlib.suppress(nm.InvalidInput):
+            nm.Client(path)
 
 
 @pytest.mark.parametrize("make", ["complex", "sparse", "nan", "latent"])
@@ -227,6 +252,11 @@ def test_extreme_kernels_give_a_finite_number_or_a_refusal(kernel, scale):
     for real, generated in ((distribution, rows), (rows, scale * X[:5]), (distribution, nm.Gaussian(scale * X[1]))):
         value = judged(lambda: nm.kid(real, generated, EXTREME[kernel]))  # noqa: B023
         assert value is None or np.isfinite(value)
+
+
+def test_flags_may_be_numpys_or_1_and_0_and_rows_a_memoryview():
+    assert nm.prdc(X, X[:9], inclusive=np.True_) == nm.prdc(X, X[:9], inclusive=1) == nm.prdc(X, X[:9], inclusive=True)
+    assert evaluated(clients=[memoryview(X)], generators=X + 1).equals(evaluated(generators=X + 1))
 
 
 def test_a_whole_number_may_be_given_as_a_float():

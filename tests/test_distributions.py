@@ -64,6 +64,11 @@ def test_mixture_log_prob_is_the_weighted_sum_of_densities():
     np.testing.assert_allclose(mixture.log_prob(x), expected, rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("error")
+def test_log_prob_of_a_row_too_far_away_is_minus_infinity():
+    assert nm.Gaussian([0, 0], 1e-320).log_prob([[1e44, 1], [0, 0]])[0] == -np.inf
+
+
 def test_no_density_where_the_covariance_is_singular():
     with pytest.raises(nm.InvalidInput, match=r"cov.*singular"):
         nm.Gaussian([0, 0], [1, 0]).log_prob([[0.0, 0.0]])

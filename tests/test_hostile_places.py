@@ -117,6 +117,9 @@ def test_a_loader_moves_no_random_state():
     torch.manual_seed(3)
     before, python = torch.get_rng_state(), random.getstate()
     nm.evaluate([loader], {"g": X + 1}, ["fid", "kid"], progress=False)
+    nm.evaluate([X], loader, "fid", progress=False)
+    with pytest.raises(nm.InvalidInput, match="clients: is one loader"):
+        nm.evaluate(loader, {"g": X + 1}, progress=False)
     assert torch.equal(before, torch.get_rng_state()) and python == random.getstate()
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, check_flag
 from ..ranking import inverted_pairs, lowest
 from .cells import Cells, ScoresProtocol, Values
 
@@ -72,7 +72,7 @@ def _winner_of_pair(generators: tuple[str, ...], pair: tuple[int, int], losses: 
 def _values_and_losses(scores: ScoresProtocol, metric: str, corrected: bool) -> tuple[np.ndarray, Values]:
     """The clients' scores (generators, clients) and all losses: plain, or without the bias of few rows."""
     values, cells = scores.values(metric), scores.result(metric)
-    if corrected:
+    if check_flag(corrected, "corrected"):
         if cells.noise is None:
             raise _no_intervals("corrected", cells)
         table, clients = (frame[frame["metric"] == metric] for frame in (scores.table, scores.clients))

@@ -118,11 +118,12 @@ class Noise:
 
     @classmethod
     def of(cls, clients: Sequence[NoiseColumn], pooled: Sequence[NoiseColumn]) -> Noise:
-        """Of several generators, from the columns of each."""
-        from_generated = [c.generated for c in clients if c.generated is not None]
+        """Of several generators, from the columns of each, cut to as many draws as all of them have."""
+        count = min(len(c.draws) for c in (*clients, *pooled))  # replicates may be fewer than the draws of an unknown
+        from_generated = [c.generated[:count] for c in clients if c.generated is not None]
         return cls(
-            np.stack([c.draws for c in clients], axis=1),
-            np.concatenate([c.draws for c in pooled], axis=1),
+            np.stack([c.draws[:count] for c in clients], axis=1),
+            np.concatenate([c.draws[:count] for c in pooled], axis=1),
             np.stack([c.centres for c in clients]),
             np.concatenate([c.centres for c in pooled]),
             tuple(c.reasons for c in clients),

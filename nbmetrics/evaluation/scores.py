@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import check_choice, check_named_weights
+from ..errors import check_choice, check_flag, check_named_weights
 from ..files import checked_path, write
 from ..lazy_imports import import_room
 from ..ranking import places
@@ -336,7 +336,7 @@ class Scores:
         it, and so does one that begins with an apostrophe, so taking one off gives every name back.
         """
         target = checked_path(path, ".csv")
-        return write(target, export.as_csv(self.clients if clients else self.table))
+        return write(target, export.as_csv(self.clients if check_flag(clients, "clients") else self.table))
 
     def to_markdown(self) -> str:
         """A table for a README or an issue: a row a generator; avg, all and gap of each metric; the best in bold.

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..datasets import published, trained_samples
-from ..errors import InvalidInput, check_choice, check_count, check_names, check_number, shown
+from ..errors import InvalidInput, check_choice, check_count, check_flag, check_names, check_number, shown
 from ..evaluation.evaluate import evaluate
 from ..features import Extraction, extraction
 from ..features.digits import DigitsCNN, random_weights
@@ -117,7 +117,7 @@ def single_class(
     clients, generating = split_halves(items, seed)
     named = class_and_noise_generators(generating, [level], seed)
     generators = {name: source for name, source in named.items() if name == kept or name.startswith("noise")}
-    if learned:
+    if check_flag(learned, "learned"):
         generators |= _trained_model_samples(items, X is None and images is None)
     federation = Federation.from_labels(clients.rows, clients.labels)
     return add_conventions(wide_table(evaluate(federation, generators, metrics, progress=False)), items)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InvalidInput, check_choice, check_count, shown
+from ..errors import InvalidInput, check_choice, check_count, check_flag, shown
 from .batches import as_float32
 from .cache import Shelf, cache
 from .extractors import Extractor, extractor_of
@@ -191,13 +191,11 @@ def extraction(
     """Return the settings of `extract`, checked once."""
     batch_size = check_count(batch_size, "batch_size", maximum=MAX_BATCH)
     check_choice(resize, RESIZES, "resize")
-    for name, value in (("download", download), ("cache", cache)):
-        if not isinstance(value, bool):
-            raise InvalidInput(name, f"got {shown(value)}", "Give True or False")
+    is_cached = check_flag(cache, "cache")
     if not isinstance(progress, bool):
         check_choice(progress, ("auto",), "progress")
     model = extractor_of(extractor, weights=weights, download=download, device=device, resize=resize)
-    return Extraction(model, batch_size, cache, progress)
+    return Extraction(model, batch_size, is_cached, progress)
 
 
 def extract(

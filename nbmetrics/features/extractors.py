@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..errors import InvalidInput, check_choice, shown
+from ..errors import InvalidInput, check_choice, check_flag, shown
 from .batches import check_image
 from .networks import LAYERS, NETWORKS
 from .torch_environment import NUMPY_EXTRACTORS, check_packages, missing_packages
@@ -97,14 +97,13 @@ def extractor_of(
     """
     is_clean = check_choice(resize, RESIZES, "resize") == "clean"
     _check_no_file(extractor)
-    if not isinstance(download, (bool, np.bool_)):
-        raise InvalidInput("download", f"got {shown(download)}", "Give True or False")
+    may_download = check_flag(download, "download")
     if isinstance(extractor, str):
         name = check_choice(extractor, NAMES, "extractor")
         if name in NUMPY_EXTRACTORS:
             return _plain(name, weights, device, is_clean)
         check_packages(name)
-        source = find_weights(LAYERS[name][0], weights, bool(download))
+        source = find_weights(LAYERS[name][0], weights, may_download)
         from .named import FidelityExtractor
 
         return FidelityExtractor(name, source, device, is_clean)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import is_array, to_numpy
-from ..errors import MAX_ITEMS, InvalidInput, check_count, check_list, shown
+from ..errors import MAX_ITEMS, InvalidInput, check_count, check_flag, check_list, shown
 from .decode import Unread
 from .files import file_of_path, files_in_folder, files_in_zip, is_path, refusal_by_name
 from .layouts import Stack
@@ -208,8 +208,7 @@ def images(source: Any, *, labels: Any = None, strict: bool = False) -> Images:
     >>> given[0].shape, given[0].dtype
     ((28, 28), dtype('uint8'))
     """
-    if not isinstance(strict, bool):
-        raise InvalidInput("strict", f"got {shown(strict)}", "Give True or False")
+    is_strict = check_flag(strict, "strict")
     if isinstance(source, Images):
         sequence = source
     else:
@@ -222,7 +221,7 @@ def images(source: Any, *, labels: Any = None, strict: bool = False) -> Images:
                 "source", f"{where} has no image that can be read: {many}{_unread_lines(image_source, seen)}", _FIX
             )
         sequence = Images(image_source, seen, None if seen.labels is None else seen.labels[seen.read])
-    if strict and not sequence._is_part and (lost := sequence._check.unreadable()):
+    if is_strict and not sequence._is_part and (lost := sequence._check.unreadable()):
         reasons = _unread_lines(sequence._source, sequence._check)
         many = f"{len(lost):,} of {len(sequence._source):,} found cannot be read{reasons}"
         raise InvalidInput("source", many, "Mend or remove them, or leave strict away")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..errors import InvalidInput, caller_level, check_count, shown
+from ..errors import InvalidInput, caller_level, check_count, check_flag, shown
 from ..evaluation.samples import metric_list
 from ..federation import Client
 from ..metrics import Metric, Sample
@@ -126,7 +126,7 @@ def section_of(metric: Metric[Any], sample: Sample, thrift: Thrift, reveal_rows:
     """Return what a client reveals for one metric."""
     kind = kind_of(metric, sample.dim)
     if kind in ("rows", "own"):
-        if not reveal_rows:
+        if not check_flag(reveal_rows, "reveal_rows"):
             raise InvalidInput("metrics", f"{metric.label} needs {REVEALS['rows']} of a client", FIX_REVEALS_ROWS)
         if sample.rows is None:
             raise InvalidInput("rows", f"is a distribution, and {metric.label} needs rows", "Give rows")

@@ -158,7 +158,10 @@ def likely_before_noise(section: Section, generated: Sequence[Any]) -> Section:
     released = (
         symmetric_matrix(section.arrays["second"], mean.size) - np.outer(mean, mean) + sigma**2 * np.eye(mean.size)
     )
-    near, middle = likely_covariance(released, covariances, sigma), shrink_towards(prior, mean, sigma)
+    try:
+        near, middle = likely_covariance(released, covariances, sigma), shrink_towards(prior, mean, sigma)
+    except np.linalg.LinAlgError:
+        return section  # its numbers are of no size that a client sends
     arrays = {"mean": middle, "second": isometric_triangle(near + np.outer(middle, middle)), "centre": centre}
     return replace(section, arrays=arrays)
 

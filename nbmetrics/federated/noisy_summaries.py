@@ -127,8 +127,14 @@ class NoisyMoments:
         sizes_of = [float(np.abs(arrays[name]).max()) for name in ("mean", "second")] + [notes["sigma"]]
         if not (MIN_CLIP <= c <= MAX_CLIP and min(sizes_of) >= 0.0 and max(sizes_of) <= MAX_ABS_VALUE):
             raise InvalidInput("arrays", "are beyond what clipping and noise leave", FIX_DAMAGED)
-        second = c * c * symmetric_matrix(arrays["second"], dim)
-        return cls(section.count, c * arrays["mean"], second, arrays["centre"], (c * notes["sigma"]) ** 2)
+        return cls.of_trusted(section)
+
+    @classmethod
+    def of_trusted(cls, section: Section) -> NoisyMoments:
+        """Return the moments from a section that is checked, or was made here."""
+        c, arrays = section.notes["clip"], section.arrays
+        second = c * c * symmetric_matrix(arrays["second"], len(arrays["mean"]))
+        return cls(section.count, c * arrays["mean"], second, arrays["centre"], (c * section.notes["sigma"]) ** 2)
 
     @classmethod
     def pool(cls, parts: Sequence[NoisyMoments], weights: Sequence[float]) -> NoisyMoments:
@@ -217,5 +223,5 @@ def noisy_mean(metric: Any, section: Section) -> KernelMean:
 def server_summaries(metric: Metric[Any], sent: Sequence[Section]) -> tuple[Metric[Any], list[Any]]:
     """Return the metric that scores the clients' sections, and their summaries as the server reads them."""
     if sent[0].kind == "noisy moments":
-        return NoisyFID(), [NoisyMoments.of(section, len(section.arrays["mean"])) for section in sent]
+        return NoisyFID(), [NoisyMoments.of_trusted(section) for section in sent]
     return metric, [noisy_mean(metric, section) for section in sent]

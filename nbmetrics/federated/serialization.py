@@ -187,7 +187,7 @@ def _shapes(items: Any) -> list[tuple[str, tuple[int, ...]]]:
     pairs = [
         (name, _check_items(shape, "shape", MAX_AXES)) for name, shape in _check_items(items, "arrays", MAX_ARRAYS)
     ]
-    if not all(isinstance(name, str) for name, _ in pairs) or len(dict(pairs)) < len(pairs):
+    if not all(isinstance(name, str) and shape for name, shape in pairs) or len(dict(pairs)) < len(pairs):
         raise TypeError
     return [
         (n, tuple(check_count(_check_whole_number(k), n, minimum=0, maximum=MAX_ROWS) for k in shape))

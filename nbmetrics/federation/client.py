@@ -157,7 +157,8 @@ def distribution_or_rows(data: Any, argument: str) -> Any:
         raise of_whom(error, argument) from error.__cause__
     if stream is not None:
         return check_mapped_rows(stream, argument)
-    if not is_array(data) and not hasattr(data, "__array__") and isinstance(data, Iterable):
+    is_array_like = is_array(data) or hasattr(data, "__array__") or isinstance(data, memoryview)
+    if not is_array_like and isinstance(data, Iterable):
         items = check_list(data, argument)
         if items and all(is_array(item) and item.ndim == 2 for item in items):
             widths = {item.shape[1] for item in items}
@@ -197,7 +198,7 @@ def open_npy(data: Any, argument: str) -> Any:
     except OSError as error:
         why = f": {error.strerror}" if error.strerror else ""
         raise InvalidInput(argument, f"cannot read {shown(str(data))}{why}", fix) from None
-    except (ValueError, EOFError):  # NumPy's own words advise to unpickle what is no .npy file
+    except Exception:  # garbage fails in many ways, and NumPy's words advise to unpickle what is no .npy file
         fix += ". Rows of a table or of text: read them first, as with pandas.read_csv"
         raise InvalidInput(argument, f"{shown(str(data))} holds no array of numbers of a .npy file", fix) from None
     if not isinstance(array, np.ndarray):

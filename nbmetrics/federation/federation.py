@@ -20,6 +20,7 @@ from ..errors import (
     check_weights,
     shown,
 )
+from ..summaries.sources import is_loader
 from .client import Client
 from .generator import MAX_PARTIES, name_items
 from .image_sources import are_images, check_one_space, extraction_of
@@ -76,6 +77,9 @@ class Federation(PartitionSchemes):
         elif is_array(clients) and getattr(clients, "ndim", 0) == 2:
             seen = f"is one array of shape {tuple(getattr(clients, 'shape', ()))}"
             raise InvalidInput("clients", seen, "Give several: [rows_a, rows_b], or {'a': rows_a, 'b': rows_b}")
+        elif is_loader(clients):
+            fix = "Give a list of them, one for each client: [loader_a, loader_b]"
+            raise InvalidInput("clients", "is one loader", fix)
         if isinstance(clients, (str, bytes)) or not isinstance(clients, Iterable):
             fix = "Give a list of Client, or a dict name -> data; of a folder use nm.Federation.from_folder"
             raise InvalidInput("clients", f"got {shown(clients)}", fix)

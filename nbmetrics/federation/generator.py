@@ -15,7 +15,7 @@ from ..arrays import Array, as_rows, column_names, is_array, module_source
 from ..distributions import Distribution, draw_rows
 from ..errors import InvalidInput, check_list, check_names, shown
 from ..metrics.base import Sample
-from ..summaries.sources import is_batch_function, parquet_files
+from ..summaries.sources import is_batch_function, is_loader, parquet_files
 from ..summaries.stream import Stream
 from .client import distribution_or_rows, open_npy
 from .image_sources import (
@@ -196,7 +196,8 @@ def as_generators(generators: Any) -> tuple[Generator, ...]:
 
 
 def _is_one(value: Any) -> bool:
-    return isinstance(value, (Generator, Distribution)) or callable(value) or is_array(value) or are_images(value)
+    is_source = isinstance(value, (Generator, Distribution)) or callable(value) or is_loader(value)
+    return is_source or is_array(value) or are_images(value)
 
 
 def _as_generator(item: Any, who: str) -> Generator:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import align, check_frames, like, namespace, to_numpy
-from ..errors import check_count
+from ..errors import check_count, check_flag
 from ..summaries.rows import Rows
 from .base import RowsMetric, Sample, sample_if_needed
 from .nearest_neighbors import Comparison, Distinct, kth_within
@@ -125,7 +125,7 @@ class _Neighbors(RowsMetric):
 
     def __init__(self, k: int = 5, inclusive: bool = False) -> None:
         self.k = check_count(k, "k")
-        self.inclusive = bool(inclusive)
+        self.inclusive = check_flag(inclusive, "inclusive")
         self.min_rows = self.k + 1
         self.label = self.name.capitalize()
 

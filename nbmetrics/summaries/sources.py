@@ -224,9 +224,9 @@ def parquet_files(value: Any) -> list[Path]:
     if not isinstance(value, (str, os.PathLike)):
         return []
     path = Path(value)
-    if path.is_file():
+    if os.path.isfile(path):  # of a name too long pathlib raises
         return [path] if path.suffix.lower() == PARQUET else []
-    if not path.is_dir():
+    if not os.path.isdir(path):
         return []
     paths: list[Path] = []
     for file in path.rglob("*"):
@@ -254,7 +254,7 @@ def source_of(value: Any, columns: Any = None) -> Source | None:
         return None
     if all(hasattr(value, name) for name in ("shape", "dtype", "chunks", "__getitem__")):
         return _lazy(value) if len(value.shape) == 2 else None
-    if hasattr(value, "dataset") and hasattr(value, "batch_size") and isinstance(value, Iterable):
+    if is_loader(value):
         return Loader(value)
     if is_batch_function(value):
         return Again(value, "the function")
@@ -266,6 +266,11 @@ def source_of(value: Any, columns: Any = None) -> Source | None:
     if isinstance(value, (Iterator, *in_memory)) or not _gives_batches(value):
         return None
     return Again(lambda: value, f"the {type(value).__name__}")
+
+
+def is_loader(value: Any) -> bool:
+    """Whether a value is a torch DataLoader, or like one."""
+    return hasattr(value, "dataset") and hasattr(value, "batch_size") and isinstance(value, Iterable)
 
 
 def _gives_batches(value: Iterable[Any]) -> bool:

@@ -8,6 +8,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.federated.noise_error import likely_covariance, nearest_weights, noise_moves, rms
 from tests.calibration.noise_error import BEYOND, CASES, EPSILONS, said, truth
+from tests.federated.test_summaries import header, rebuilt
 from tests.slow import slow
 
 KERNEL = nm.RandomFeatures(nm.RBF(), 64)
@@ -141,6 +142,20 @@ def test_a_noisy_client_of_one_row_is_no_error(wide_and_narrow):
     clients, generators = wide_and_narrow
     scores = release([*clients, clients[0][:1]], generators, ["fid", KID], 1.0, weights=[1, 1, 1, 0])
     assert any("has 1 row" in line for line in scores.cautions) and noise_lines(scores) == []
+
+
+@pytest.mark.parametrize("sigma", [1e-300, 1e-9, 1.0, 1e9])
+@pytest.mark.parametrize(("place", "number"), [(0, 1e9), (9, 1e9), (9, 0.1)])
+def test_cautions_can_be_read_whatever_a_stranger_sent(sigma, place, number):
+    rng, privacy = np.random.default_rng(0), nm.federated.Privacy(1.0, clip=2.0)
+    sent = [nm.federated.client_summary(rng.normal(size=(30, 4)), "fid", privacy=privacy) for _ in range(2)]
+    head, numbers = header(sent[1])
+    head["sections"][0]["notes"]["sigma"] = sigma
+    numbers = np.frombuffer(numbers).copy()
+    numbers[place] = number
+    generators = {"g": nm.Gaussian([0.0] * 4), "h": nm.Gaussian([0.1] * 4)}
+    scores = nm.federated.aggregate([sent[0], rebuilt(head, numbers.tobytes())], None, generators, "fid")
+    assert all(isinstance(line, str) for line in scores.cautions)
 
 
 def test_what_a_release_leaves_open_is_filled_in_between_the_generators_and_what_it_says():

@@ -235,6 +235,21 @@ def test_forged_bytes_are_read_or_refused():
     assert 100 < refused < 300
 
 
+@pytest.mark.parametrize("shape", [[], [1], [1, 1, 1]], ids=str)
+@pytest.mark.parametrize(("metric", "place"), [("am_score", 0), ("am_score", 1), ("precision", 0), ("kid", 3)])
+def test_arrays_of_another_rank_are_refused_by_the_clients_name(metric, place, shape):
+    good = nm.federated.client_summary(np.full((1, 4), 0.25), metric, min_rows=1, reveal_rows=True)
+    head, numbers = header(good)
+    arrays = head["sections"][0]["arrays"]
+    size = 8 * math.prod(arrays[place][1])
+    assert arrays[place][1] != shape or pytest.skip("its own")
+    start = 8 * sum(math.prod(there) for _, there in arrays[:place])
+    arrays[place][1] = shape
+    bad = rebuilt(head, numbers[: start + 8] + numbers[start + size :])
+    with pytest.raises(nm.InvalidInput, match="client 'eve'"):
+        nm.federated.aggregate({"adam": good, "eve": bad}, [1, 1], {"g": np.full((9, 4), 0.25)}, metric)
+
+
 EXTREMES = [1e99, -1e99, 1e60, -1e30, 1e10, 1e-300, 0.0, -1.0, 5e-324]
 
 

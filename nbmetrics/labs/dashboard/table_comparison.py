@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...errors import InvalidInput, check_named_weights, check_names, check_text, shown
+from ...errors import InvalidInput, check_flag, check_named_weights, check_names, check_text, shown
 from ...evaluation.cells import Cell, Cells
 from ...evaluation.scores import Scores
 from ...metrics.base import Metric, Sample
@@ -65,7 +65,8 @@ class TableComparison(Comparison):
             [1.0] * len(self.names) if weights is None else weights, self.names
         )
         self.tree = tree_of(squared_score_distances(self._values))
-        self._metric = ReportedScores(check_text(label, "label", MAX_LABEL_LETTERS), bool(higher_is_better))
+        label = check_text(label, "label", MAX_LABEL_LETTERS)
+        self._metric = ReportedScores(label, check_flag(higher_is_better, "higher_is_better"))
 
     @property
     def generators(self) -> tuple[str, ...]:

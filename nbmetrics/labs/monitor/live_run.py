@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...distributions import check_draw
-from ...errors import InvalidInput, caller_level, check_count, check_names, printable, shown
+from ...errors import InvalidInput, caller_level, check_count, check_flag, check_names, printable, shown
 from . import alarms as rules
 from .generator_sampling import GeneratorSampler, StepSample
 from .history import LAST_STEP, MAX_LOSSES, History, Point, Segment, read_history
@@ -88,6 +88,7 @@ class LiveRun(Run):
         samples: int = DEFAULT_SAMPLES,
         seed: int = 0,
     ) -> None:
+        is_kept_whole = check_flag(keep_all, "keep_all")
         scoring = Scoring(federation, metrics, seed)
         count = check_draw(samples, scoring.federation.dim, "samples", minimum=2)
         of_images = scoring.extraction is not None
@@ -107,7 +108,7 @@ class LiveRun(Run):
             raise
         number = len(self._segments)
         self._scoring_thread: ScoringThread | None = ScoringThread(
-            scoring, writer, self._add, self._call_alarms, bool(keep_all), number, self.budget
+            scoring, writer, self._add, self._call_alarms, is_kept_whole, number, self.budget
         )
         self._segments.append(Segment.of(scoring.names, scoring.weights, scoring.describe(), number))
         self._history = None

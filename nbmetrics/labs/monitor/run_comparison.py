@@ -62,7 +62,8 @@ class RunComparison:
             message: dict[str, Any] = {"name": self.name, "why": key[2]}
             if not key[2]:
                 past = encode_history(history)
-                lines = {n: line for n, line in past["lines"].items() if not why_line_incomparable(own, history, n)}
+                both = [name for name in past["lines"] if name in own.lines]
+                lines = {n: past["lines"][n] for n in both if not why_line_incomparable(own, history, n)}
                 message |= {"run": describe_run(history, False), "past": {"lines": lines, "id": 0}}
             self._cache = key, message
         return self._cache[1]

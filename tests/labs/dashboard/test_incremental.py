@@ -191,6 +191,19 @@ def test_parties_that_a_metric_refuses_leave_the_pieces_what_evaluate_gives(desi
         assert (found.reasons, found.all_reasons) == (known.reasons, known.all_reasons)
 
 
+@pytest.mark.filterwarnings("ignore::nbmetrics.BiasWarning")
+def test_a_generator_of_few_rows_has_unknown_noise_beside_few_replicates():
+    real, made = rows(10)
+    made["g1"] = made["g1"][:5]
+    evaluation = IncrementalEvaluation(real, "fid", uncertainty=nm.Bootstrap(20))
+    evaluation.add_all(made)
+    for step in evaluation.steps():
+        step()
+    drawn = evaluation.noise("fid")
+    assert drawn.by_client.shape[0] == drawn.all.shape[0] == 20
+    assert np.isnan(drawn.all).all(axis=0).tolist() == [False, True, False]
+
+
 @pytest.mark.parametrize("weights", [None, [1, 2, 3]])
 @pytest.mark.filterwarnings("error")
 def test_a_client_of_one_row_has_no_score_of_its_own_and_is_part_of_the_pool(weights):

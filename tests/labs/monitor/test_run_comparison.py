@@ -120,6 +120,14 @@ def test_a_page_has_both_runs_under_the_same_weights_and_follows_both(run, opene
     assert lab.wait(60) and lab.beside == {} and "beside" not in lab.result and lab.compared == []
 
 
+def test_a_page_without_scores_shows_another_run_as_soon_as_it_has_some(run, caplog):
+    lab, other = (run(shifts, kind=nm.Monitor, **more) for shifts, more in (([], {"metrics": "fid"}), ([0.3], {})))
+    assert lab.compare(other, "b").wait(60)
+    assert lab.beside["past"]["lines"] == {} and lab.compared == [] and not caplog.records
+    lab.log(0, lambda n, rng: rng.normal(0, 1, (n, 1)))
+    assert lab.wait(60) and set(lab.beside["past"]["lines"]) == {"fid"} and len(lab.compared) == 1
+
+
 def test_what_avg_and_all_would_keep_does_not_depend_on_how_many_steps_are_compared(opened, monkeypatch):
     made = opened(partial(LiveRun, CLIENTS, "fid", keep_all=True, samples=200))
     for step, width in enumerate((1.1, 1.105, 1.11, 1.115)):
