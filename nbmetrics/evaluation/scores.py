@@ -100,7 +100,7 @@ class Scores:
     @property
     def conventions(self) -> list[str]:
         """How the numbers were made, one line a metric."""
-        lines = [f"{cells.metric.convention or cells.metric.label}; {cells.span}" for cells in self._results]
+        lines = [cells.convention for cells in self._results]
         designs: dict[str, list[str]] = {}
         for cells in self._results:
             if cells.noise is not None and cells.noise.design:
