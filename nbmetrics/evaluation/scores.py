@@ -282,7 +282,9 @@ class Scores:
         from scipy.stats import kendalltau
 
         avg, pooled, _ = self.losses(metric)
-        return float(kendalltau(avg, pooled).statistic) if len(avg) > 1 else math.nan
+        if len(avg) < 2 or np.isnan([avg, pooled]).any():
+            return math.nan
+        return float(kendalltau(places(avg), places(pooled)).statistic)
 
     def with_weights(self, weights: Any) -> Scores:
         """The same summaries under other client weights (sequence, or dict by name); nothing is sampled again.
