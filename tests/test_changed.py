@@ -15,7 +15,7 @@ from tests.changed import ALWAYS, ELSEWHERE, changed, selected
         ("nbmetrics/metrics/fld.py", ["tests/metrics/test_fld.py", "tests/metrics/test_fld_baseline.py"]),
         ("nbmetrics/metrics/w1.py", ["tests/metrics/test_w1.py"]),
         ("nbmetrics/metrics/base.py", ["tests/metrics"]),
-        ("nbmetrics/evaluation/samples.py", ["tests/evaluation"]),
+        ("nbmetrics/evaluation/display.py", ["tests/evaluation/test_display.py"]),
         ("nbmetrics/labs/twins/view/maths.js", ["tests/labs/twins"]),
         (
             "nbmetrics/labs/toolkit/share.py",

@@ -83,9 +83,9 @@ def test_the_page_and_python_order_alike():
 
 # Where the lowest or highest of floats is taken, and why it decides nothing that rounding could turn.
 FREE = {
-    "evaluation/heterogeneity.py": {"gap_caution": "which of several generators a caution names"},
+    "evaluation/cells.py": {"size_gap_caution": "which of several generators a caution names"},
     "evaluation/sentences.py": {"_inversion": "which pair is the example", "_agreement": "which pair is the example"},
-    "federated/noise_error.py": {"_of_pairs": "which pair a caution names"},
+    "federated/noise_error.py": {"_pair_caution": "which pair a caution names"},
     "federated/noise_study.py": {"pair_survival": "of noisy draws, which do not tie"},
     "federated/summary_codec.py": {"*": "the sign of an axis"},
     "federated/site_checks.py": {"*": "which site a caution names"},

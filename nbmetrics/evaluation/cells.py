@@ -219,6 +219,12 @@ class Cells:
     def label(self) -> str:
         return self.metric.label
 
+    @property
+    def convention(self) -> str:
+        """How the numbers were made, and of which rows."""
+        pooled = "" if isinstance(self.together, InvalidInput) else self.metric.pooled_convention(self.together)
+        return "; ".join([self.metric.convention or self.label, self.span, *filter(None, [pooled])])
+
     def losses(self, scores: np.ndarray) -> np.ndarray:
         """What generators are ranked by, lower is better."""
         return losses(self.metric, scores)
@@ -367,6 +373,9 @@ class Cells:
                     caution = "" if cell.refusal is not None else self.metric.caution(real, summary)
                     cautions += [] if caution is None else [caution]
         lines = caution_lines(self.label, cautions) if any(cautions) else []
+        if not isinstance(self.together, InvalidInput):
+            caution = self.metric.pooled_caution(self.together, self.all.tolist())
+            lines += [f"{'' if self.noise is None else 'plain '}{self.label} all: {caution}."] if caution else []
         if self.noise is not None:
             lines += caution_lines(self.label, self.noise.cautions(self.weights))
         return list(dict.fromkeys(lines))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import InvalidInput, check_flag
-from ..ranking import inverted_pairs, lowest
+from ..ranking import inverted_pairs, lowest, same_scores
 from .cells import Cells, ScoresProtocol, Values
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _winner_of_pair(generators: tuple[str, ...], pair: tuple[int, int], losses: 
     first, second = losses[list(pair)]
     if math.isnan(first) or math.isnan(second):
         return NOBODY
-    is_worse = first > second if math.isnan(worse) else worse > 0.5
+    is_worse = lowest([first, second]) == 1 if math.isnan(worse) else worse > 0.5
     return generators[pair[1 if is_worse else 0]]
 
 
@@ -117,7 +117,7 @@ def winners(losses: Values, weights: tuple[float, ...]) -> dict[str, int | None]
 def regrets(losses: np.ndarray) -> np.ndarray:
     """Loss − that client's lowest, of losses (generators, clients): 0 or more, NaN where unknown."""
     best = np.fmin.reduce(losses, axis=0)
-    return np.subtract(losses, best, out=np.zeros_like(losses), where=losses != best)
+    return np.subtract(losses, best, out=np.zeros_like(losses), where=~same_scores(losses, best))
 
 
 def regret(scores: ScoresProtocol, metric: str, corrected: bool) -> pd.DataFrame:

@@ -100,7 +100,7 @@ class Scores:
     @property
     def conventions(self) -> list[str]:
         """How the numbers were made, one line a metric."""
-        lines = [f"{cells.metric.convention or cells.metric.label}; {cells.span}" for cells in self._results]
+        lines = [cells.convention for cells in self._results]
         designs: dict[str, list[str]] = {}
         for cells in self._results:
             if cells.noise is not None and cells.noise.design:
@@ -282,7 +282,9 @@ class Scores:
         from scipy.stats import kendalltau
 
         avg, pooled, _ = self.losses(metric)
-        return float(kendalltau(avg, pooled).statistic) if len(avg) > 1 else math.nan
+        if len(avg) < 2 or np.isnan([avg, pooled]).any():
+            return math.nan
+        return float(kendalltau(places(avg), places(pooled)).statistic)
 
     def with_weights(self, weights: Any) -> Scores:
         """The same summaries under other client weights (sequence, or dict by name); nothing is sampled again.

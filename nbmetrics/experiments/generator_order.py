@@ -13,7 +13,7 @@ from ..errors import InvalidInput, shown
 from ..figures.drawing import GREY, generator_look, join_pairs, label, whole_ticks, with_unit
 from ..metrics.base import Metric, losses
 from ..metrics.copying import CT
-from ..ranking import TIE, inverted_pairs
+from ..ranking import TIE, inverted_pairs, places
 
 SCORE_COLUMNS = "fid_avg fid_all fid_gap kid_avg kid_all kid_gap"
 PLACE_COLUMNS = "fid_avg_rank fid_all_rank kid_avg_rank kid_all_rank"
@@ -59,7 +59,7 @@ def order_summary(table: pd.DataFrame) -> pd.DataFrame:
     for metric in metrics:
         avg, pooled = (scores[f"{metric}_{a}"].to_numpy() for a in ("avg", "all"))
         ordered = [losses(CT(), values) if metric == CT.name else values for values in (avg, pooled)]
-        gap, tau = avg - pooled, float(kendalltau(*ordered).statistic)
+        gap, tau = avg - pooled, float(kendalltau(*map(places, ordered)).statistic)
         inverted, pairs = len(inverted_pairs(*ordered)), math.comb(len(table), 2)
         rows.append((metric, inverted, pairs, tau, gap.std(ddof=1), np.ptp(gap)))
     columns = ["metric", "inversions", "pairs", "kendall_tau", "gap_sd", "gap_range"]

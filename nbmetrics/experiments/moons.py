@@ -31,6 +31,7 @@ from ..figures.drawing import (
     caption,
     draw_ellipses,
     legend,
+    log_norm,
     panels,
     plain,
     requires_columns,
@@ -325,10 +326,8 @@ def _shade(ax: Any, part: pd.DataFrame, x_limits: Any, y_limits: Any) -> None:
         for e, c in zip(edges, "xy")
     ]
     area = (edges[0][1] - edges[0][0]) * (edges[1][1] - edges[1][0])
-    low, high = 0.02, 5.0
     density = (shares[1] @ shares[0].T) / (len(bumps) * area)
-    shown = np.clip(density, low, high)
-    ax.pcolormesh(*edges, shown, cmap="Oranges", norm="log", vmin=low, vmax=high, rasterized=True, zorder=0)
+    ax.pcolormesh(*edges, density, cmap="Oranges", norm=log_norm(0.02, 5.0), rasterized=True, zorder=0)
 
 
 def _ellipses(ax: Any, part: pd.DataFrame) -> None:

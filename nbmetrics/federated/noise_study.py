@@ -42,7 +42,7 @@ from ..federation import Federation, as_generators
 from ..metrics import KID, Metric, Sample
 from ..metrics.base import losses
 from ..metrics.kid.random_features import RandomFeatures
-from ..ranking import lowest, numeral
+from ..ranking import lowest, numeral, same_scores
 from .noisy_summaries import bounded_section, server_summaries, with_noise
 from .privacy import Normals, Privacy
 from .serialization import Section
@@ -86,12 +86,14 @@ def pair_survival(exact: np.ndarray, drawn: np.ndarray) -> PairSurvival:
     """Return the survival of losses (generators,) under noise (draws, generators); two generators or more."""
     best = lowest(exact)
     rivals = np.delete(np.arange(len(exact)), best)
-    true = exact[rivals] - exact[best]
+    true = np.where(same_scores(exact[rivals], exact[best]), 0.0, exact[rivals] - exact[best])
     shown = drawn[:, rivals] - drawn[:, [best]]
     kept = (np.sign(shown) == np.sign(true)).sum(axis=0)
     opposite = (np.sign(shown - 2.0 * true) == -np.sign(true)).sum(axis=0)
     error = np.sqrt(((shown - true) ** 2).mean(axis=0))
-    weakest = np.lexsort((true, np.minimum(kept, opposite)))[0]
+    survived = np.minimum(kept, opposite)
+    weakest = np.flatnonzero(survived == survived.min())
+    weakest = weakest[lowest(true[weakest])]
     first = int((drawn.argmin(axis=1) == best).sum())
     least = min(first, int(kept.min()), int(opposite.min()))
     return PairSurvival(

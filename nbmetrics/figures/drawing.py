@@ -205,6 +205,13 @@ def join_pairs(ax: Any, x: np.ndarray, y: np.ndarray, pairs: np.ndarray) -> None
     ax.add_collection(LineCollection(list(segments), label="inverted pair", **look))
 
 
+def log_norm(low: float, high: float) -> Any:
+    """Return colours by the logarithm, from `low` to `high`; what is beyond takes the colour of the end."""
+    from matplotlib.colors import LogNorm
+
+    return LogNorm(vmin=low, vmax=high, clip=True)
+
+
 def draw_ellipses(ax: Any, centres: np.ndarray, widths: np.ndarray, color: str, linestyle: str, gid: str) -> None:
     """An ellipse at each of the (n, 2) centres, (n, 2) wide in the units of the axes; `gid` names them all."""
     from matplotlib.collections import EllipseCollection

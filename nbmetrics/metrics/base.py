@@ -69,6 +69,12 @@ class Defaults:
     def without_bias(self, real: Any, generated: Any) -> float | None:
         return None
 
+    def pooled_convention(self, pooled: Any) -> str:
+        return ""
+
+    def pooled_caution(self, pooled: Any, scores: Sequence[float]) -> str:
+        return ""
+
     def size_gap(self, clients: Sequence[Any], weights: Sequence[float], pooled: Any, generated: Any) -> float:
         return 0.0
 

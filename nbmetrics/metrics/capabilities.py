@@ -162,6 +162,14 @@ class BiasCorrected(Protocol):
         """Return the score of pooled clients (or of one) without the bias of their fixed numbers of rows, or None."""
         ...
 
+    def pooled_convention(self, pooled: Any) -> str:
+        """Return what the score of pooled rows is and which one has no bias, as far as its name does not say it."""
+        ...
+
+    def pooled_caution(self, pooled: Any, scores: Sequence[float]) -> str:
+        """Return why the pooled scores, by generator, are to be read with caution, "" if not: of all or of none."""
+        ...
+
     def size_gap(self, clients: Sequence[Any], weights: Sequence[float], pooled: Any, generated: Any) -> float:
         """Return how much of avg − all would be there for alike clients, from their numbers of rows; 0: unknown."""
         ...

@@ -198,6 +198,11 @@ class KernelMean:
         return math.fsum(w * w / p.count for p, w in zip(self.parts, self.weights, strict=True))
 
     @property
+    def has_strata(self) -> bool:
+        """Whether rows of several clients are in it."""
+        return self._lost > 0.0 and sum(weight > 0.0 for _, weight in self._clients()) > 1
+
+    @property
     def pairs(self) -> float:
         """The share of the pairs of a row with another one; 0 for a single row."""
         return 1.0 - self._lost

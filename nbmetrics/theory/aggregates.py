@@ -205,8 +205,7 @@ def pooled_gaussian(federation: Any) -> Gaussian:
 
 
 def convexity(federation: Any, generator: Any, metric: Any = "fid") -> Sides:
-    """Observation 1 of the submission: all (left) ≤ avg (right), for metrics convex in the real distribution, as FID
-    and KID.
+    """Observation 1 of the submission: all (left) ≤ avg (right), for metrics convex in the real data, as FID and KID.
 
     It holds for distributions, and for rows taken as whole populations, `nm.Empirical(rows)`. For rows as samples the
     unbiased estimators can break it: clients {0, 1} and {0, 1} with generator {0, 10} have FID-all 62.42 > FID-avg
@@ -240,8 +239,7 @@ def linearity(federation: Any, generator: Any, metric: Any = "log_likelihood") -
 
 
 def conditional_order(real: Any, generated: Any, condition_dim: int = 1) -> ConditionalOrder:
-    """MFID ≤ RFID ≤ CFID (Soloveitchik et al.), of joint distributions or rows whose first columns are x and the others
-    y.
+    """MFID ≤ RFID ≤ CFID (Soloveitchik et al.), of distributions or rows whose first columns are x and the others y.
 
     Parameters
     ----------

@@ -185,7 +185,7 @@ class Halved(KID):
     def convention(self) -> str:
         return self.metric.convention
 
-    def caution(self, real: Any, generated: Any) -> str:
+    def caution(self, real: Any, generated: Any) -> str | None:
         """Of the metric itself."""
         return self.metric.caution(real, generated)
 

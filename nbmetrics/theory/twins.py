@@ -20,6 +20,7 @@ import numpy as np
 from ..distributions import Gaussian
 from ..errors import InvalidInput, check_count, shown
 from ..metrics.fid.metric import fid
+from ..ranking import lowest
 from .aggregates import MeanRoot, as_federation, moments_of, pooled_gaussian
 from .search import maximize_by_penalty, sequential
 
@@ -117,8 +118,11 @@ def _twin_of_shared_covariance(moments: list[MeanRoot], weights: Sequence[float]
         free = axes[-1] * np.sign(axes[-1][np.argmax(np.abs(axes[-1]))])
         return Gaussian(first.mean + math.sqrt(u) * free, cov)
     candidates = [Gaussian(first.mean, c) for c in _as_far(cov, first.cov, u)]
-    best = max(candidates, key=lambda distribution: _fid_all(first, distribution), default=None)
-    return best if best is not None and _fid_all(first, best) > APART * u else None
+    if not candidates:
+        return None
+    gaps = np.array([_fid_all(first, candidate) for candidate in candidates])
+    best = lowest(-gaps)
+    return candidates[best] if gaps[best] > APART * u else None
 
 
 def _as_far(cov: np.ndarray, pooled: np.ndarray, u: float) -> list[np.ndarray]:

@@ -286,7 +286,7 @@ def test_augmented_images_are_images_and_most_are_of_their_class(script, feature
     from sklearn.linear_model import LogisticRegression
 
     x = torch.tensor(IMAGES)[:, None] / 255
-    changed = script.augmented(x, torch.Generator().manual_seed(0))
+    changed = script.augment(x, torch.Generator().manual_seed(0))
     assert changed.shape == x.shape and changed.min() >= 0 and changed.max() <= 1
     assert (changed - x).abs().mean() > 0.05
     model = LogisticRegression(max_iter=5000).fit(features, LABELS)

@@ -35,7 +35,7 @@ JOINT = {MergeablePool, ClosedForm, Cautious}
 EXPECTED = {
     "fid": FRECHET,
     "fid_infinity": {HasInfluence, ClosedForm, Cautious},
-    "kid": FRECHET | {PairwisePool},
+    "kid": FRECHET - {Cautious} | {PairwisePool},
     "cmmd": FRECHET | {PairwisePool},
     "mfid": JOINT,
     "rfid": JOINT,

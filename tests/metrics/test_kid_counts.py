@@ -161,10 +161,37 @@ def test_what_other_weights_make_of_kid_all_is_said_and_right(offset):
     k = cubic(np.concatenate(x), np.concatenate(x))
     weighted = (w @ k @ w - w**2 @ np.diag(k)) / (1 - w @ w)
     (line,) = [line for line in scores.cautions if "is bias" in line]
-    assert line.startswith("KID, 1 of 3 scores") and f"about {weighted - stratified:.3g} of it" in line
+    assert line.startswith("KID all: ") and f"about {weighted - stratified:.3g} of it" in line
     corrected = nm.evaluate(federation, {"near": np.concatenate([x[0], x[1][:20]])}, KID(estimator="stratified"))
     assert corrected.table["all"][0] == pytest.approx(scores.table["all"][0] - (weighted - stratified), rel=1e-9)
     assert corrected.table["avg"][0] == scores.table["avg"][0] and not corrected.cautions
+
+
+def test_the_bias_is_said_of_all_generators_or_of_none_and_which_number_has_it():
+    rng = np.random.default_rng(0)
+    clients = {"here": rng.normal(size=(10, 2)), "there": rng.normal([3, 0], size=(10, 2))}
+    near, far = nm.Gaussian([1.5, 0.0], 1.5), nm.Gaussian([6.0, 0.0], 1.5)
+    scores = nm.evaluate(clients, {"near": near, "far": far}, "kid")
+    by_name = scores.table.set_index("generator")["all"].abs()
+    (line,) = [line for line in scores.cautions if "is bias" in line]
+    bias = float(line.split("about ")[1].split(" ")[0])
+    assert 0.1 * by_name["near"] < -bias < 0.1 * by_name["far"]  # large beside the one, small beside the other
+    assert line.startswith("KID all: ") and "for every generator" in line
+    assert bias == pytest.approx(-(scores.table["gap"][0] + bias) / 19, rel=1e-2)
+    assert "all is the U statistic of the pooled rows" in scores.conventions[0]
+    assert not nm.evaluate(clients, {"far": far}, "kid").cautions
+    sure = nm.evaluate(clients, {"near": near, "far": far}, "kid", uncertainty=nm.Influence())
+    assert any(said.startswith("plain KID all: ") for said in sure.cautions)
+
+
+@pytest.mark.parametrize("metric", ["fid", KID(estimator="stratified"), KID(estimator="biased"), "kid"])
+def test_only_the_u_statistic_of_several_clients_rows_is_called_one(metric):
+    rng = np.random.default_rng(0)
+    rows, same = {"one": rng.normal(size=(30, 2))}, {"same": nm.Gaussian([0.0, 0.0])}
+    clients = rows if metric == "kid" else rows | {"two": rng.normal(size=(20, 2))}
+    assert "U statistic" not in nm.evaluate(clients, same, metric).conventions[0]
+    exact = nm.evaluate({"a": nm.Gaussian([0.0, 0.0]), "b": nm.Gaussian([3.0, 0.0])}, same, metric)
+    assert "U statistic" not in exact.conventions[0]
 
 
 def test_that_bias_is_the_bias():

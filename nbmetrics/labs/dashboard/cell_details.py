@@ -24,6 +24,7 @@ from ...metrics.base import Sample
 from ...metrics.fid.metric import FID
 from ...metrics.fld import memorization_scores
 from ...metrics.kid.metric import KID
+from ...ranking import order
 from ...summaries.moments import Moments
 from .metric_view import json_number
 from .thumbnails import with_pictures
@@ -185,5 +186,5 @@ def _evenly_spaced(rows: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]
 
 
 def _largest(values: np.ndarray, places: np.ndarray, name: str, above: float = -math.inf) -> list[dict[str, Any]]:
-    order = np.argsort(-values, kind="stable")[:MAX_ROWS_SHOWN]
-    return [{"row": int(places[k]), name: json_number(float(values[k]))} for k in order if values[k] > above]
+    first = order(-values)[:MAX_ROWS_SHOWN]
+    return [{"row": int(places[k]), name: json_number(float(values[k]))} for k in first if values[k] > above]

@@ -160,8 +160,8 @@ def _least_reweighting_to(
         if share > 0:
             sources.append((int(i), share))
     moved = sum(share for _, share in sources)
-    sources.sort(key=lambda pair: -pair[1])
-    return Reweighting(winner, rival, moved, tuple(sources), int(to) if sources else None)
+    largest_first = tuple(sources[k] for k in order([-share for _, share in sources], 1.0))
+    return Reweighting(winner, rival, moved, largest_first, int(to) if sources else None)
 
 
 def certificate_of(

@@ -13,6 +13,7 @@ from ...errors import InvalidInput
 from ...evaluation.display import figure as numeral
 from ...figures.drawing import AGGREGATES, CLIENT, GENERATORS, GREY, QUIET, TEXT, Drawing, brief, legend, panels, plain
 from ...ranking import lowest
+from ...ranking import order as order_by_size
 from .metric_view import WeightedScores
 from .place_ranges import place_text, range_text
 from .verdict import join_names, percent
@@ -241,7 +242,7 @@ def _regret(model: ViewModel) -> tuple[Drawing, str]:
         raise InvalidInput("view", "is 'regret', and nobody's avg is known yet", "Wait, or take another view")
     lost = model.losses_beside_best[[g for g, _ in choices]]
     worst = np.where(np.isnan(lost), -1.0, lost).max(axis=0)
-    order = sorted(range(len(model.clients)), key=lambda i: -worst[i])[:MAX_CLIENTS_WITH_BARS]
+    order = order_by_size(-worst)[:MAX_CLIENTS_WITH_BARS].tolist()
     figure, (ax,) = panels(1, width=7.2, height=1.8 + 0.2 * len(order) * len(choices))
     finite = lost[np.isfinite(lost)]
     top = float(finite.max()) if finite.size and finite.max() > 0 else 1.0
@@ -279,7 +280,7 @@ def _regret_sentence(model: ViewModel, g: int, words: str, own: np.ndarray) -> s
 def _weights(model: ViewModel) -> tuple[Drawing, str]:
     """Draw a bar a client, and where in the weights of three groups each generator wins by avg."""
     shares = np.array(model.scene.shares)
-    first = sorted(range(len(shares)), key=lambda i: -shares[i])
+    first = order_by_size(-shares, 1.0).tolist()
     order = sorted(first[:MAX_CLIENTS_WITH_BARS])
     polygons = model.regions() if len(shares) > 2 and set(model.groups) == {0, 1, 2} else []
     count = 1 + bool(polygons)

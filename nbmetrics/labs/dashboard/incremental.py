@@ -25,6 +25,7 @@ from ...evaluation.samples import GeneratorSamples, convention
 from ...evaluation.scores import Scores
 from ...federation import Generator, as_generators
 from ...metrics.base import losses
+from ...ranking import order
 from .incremental_metric import DRAWS, GeneratorScores, IncrementalMetric
 
 NOT_YET = "not computed yet"
@@ -310,7 +311,7 @@ class IncrementalEvaluation(Evaluation):
         names = list(self.generators)
         pooled = np.array([self._generators[metric, name].pooled[self.weights].value for name in names])
         worse = losses(self.states[metric].metric, pooled)
-        return [names[g] for g in np.argsort(worse, kind="stable")]
+        return [names[g] for g in order(worse)]
 
     def _clients_step(self, name: str, metric: str) -> Step | None:
         """As many of the missing clients as take half a second, by how long the last ones took."""

@@ -108,11 +108,10 @@ def standard_errors_apart(losses: np.ndarray, draws: np.ndarray | None, a: int, 
         return math.nan
     if np.isinf(pair).any():
         return 0.0 if pair[0] == pair[1] else math.inf
-    difference = abs(pair[0] - pair[1])
-    error = _standard_errors(draws[:, [a, b]])[0, 1]
-    if error == 0:
-        return 0.0 if same_scores(*pair) else math.inf
-    return float(difference / error)
+    error = float(_standard_errors(draws[:, [a, b]])[0, 1])
+    if same_scores(*pair) and not math.isnan(error):
+        return 0.0
+    return math.inf if error == 0 else float(abs(pair[0] - pair[1])) / error
 
 
 def order_pvalue(losses: np.ndarray, draws: np.ndarray | None, a: int, b: int) -> float:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...ranking import lowest
+from ...ranking import order as order_by_size
 from .metric_view import MetricView, WeightedScores, counted_weights
 from .place_ranges import Ranges, crossings, place_ranges, sort_by_loss, tiers
 from .scene import DashboardScene
@@ -155,7 +156,7 @@ class ViewModel:
                 "regret": lambda: centres[winner] - centres.min(axis=0),
             }
             size = sizes[order]().astype(float)
-        return sorted(in_order, key=lambda i: (not math.isnan(size[i]), -size[i]))
+        return np.roll(order_by_size(-size), np.isnan(size).sum()).tolist()
 
     @property
     def groups(self) -> list[int]:

@@ -13,6 +13,7 @@ import traitlets
 
 from ...errors import InvalidInput, check_count, check_text
 from ...experiments.image_sets import all_or_none
+from ...ranking import order as order_by_score
 from ..toolkit import modules, saved
 from ..toolkit.lab import Lab
 from ..toolkit.worker import Worker
@@ -316,7 +317,7 @@ class MemorizationLab(Lab):
         count = check_count(n, "n")
         judgement = self._judgement_of(self._scene)
         score = np.asarray(judgement.fitted.memorization)
-        order = np.argsort(-score, kind="stable")[:count]
+        order = order_by_score(-score)[:count]
         columns = {
             "rank": np.arange(1, len(order) + 1),
             "generated": order,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from ...errors import InvalidInput, check_choice, check_number
+from ...errors import InvalidInput, check_choice
 from ..toolkit.fields import facts
 from ..toolkit.schema import DeclaredScene, choices
 
@@ -50,7 +50,8 @@ class MemorizationScene(DeclaredScene):
     def check(self) -> None:
         """Raise `InvalidInput` where there are too many points, or sliders beside rows that are shown as they are."""
         if self.data != "own":
-            check_number(self.points, "points", minimum=POINTS[0], maximum=POINTS[1])
+            if not POINTS[0] <= self.points <= POINTS[1]:
+                raise InvalidInput("points", f"got {self.points}", f"Give a number from {POINTS[0]} to {POINTS[1]}")
             return
         for name, neutral in NEUTRAL.items():
             if (value := getattr(self, name)) != neutral:

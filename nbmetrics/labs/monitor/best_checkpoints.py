@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InvalidInput
-from ...ranking import lowest, same_scores
+from ...ranking import lowest, order, same_scores
 from .history import History, Line
 from .scoring import MAX_NOISY_CLIENTS, draws_under_weights, standard_errors
 
@@ -58,11 +58,11 @@ def best_steps(history: History, line: Line) -> dict[str, int | None]:
 def best_set(history: History, line: Line, part: str) -> list[int]:
     """Return the steps not worse than any other by more than chance; InvalidInput where the noise is not known."""
     losses = line.facts.losses(getattr(line, part))
-    order = np.argsort(np.where(np.isfinite(losses), losses, np.inf), kind="stable")
+    best_first = order(np.where(np.isfinite(losses), losses, np.inf))
     rivals = [
         place for other in PARTS if (place := best_step(line, other).place) is not None
     ]  # a sentence asks for them
-    first = [*order[:MAX_COMPARED_STEPS], *(p for p in order[MAX_COMPARED_STEPS:] if p in rivals)]
+    first = [*best_first[:MAX_COMPARED_STEPS], *(p for p in best_first[MAX_COMPARED_STEPS:] if p in rivals)]
     places = [int(p) for p in first if np.isfinite(losses[p])]
     if not places:
         return []

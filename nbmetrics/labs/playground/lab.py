@@ -96,11 +96,8 @@ class Playground(Lab):
                 seen = "brings clients, generators and settings of its own"
                 raise InvalidInput("lesson", seen, "Give a lesson, or clients, generators and settings")
             chosen = Lesson.read(lesson)
-            lessons_by_name = {
-                **({} if chosen.name in lessons_by_name else {chosen.name: chosen}),
-                **lessons_by_name,
-                chosen.name: chosen,
-            }
+            new = {} if chosen.name in lessons_by_name else {chosen.name: chosen}
+            lessons_by_name = {**new, **lessons_by_name, chosen.name: chosen}
             federation = chosen.start
         settings: dict[str, Any] = {"samples": samples, "seed": seed, "view": {"metric": metric}}
         federation = clients_of(federation, plane)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ranking import order as order_by_score
 from .scene import AGGREGATES, PrivacyScene
 
 
@@ -62,8 +63,8 @@ def nearest(epsilons: Sequence[float], epsilon: float) -> int:
 
 
 def ranking_of(scores: Sequence[float]) -> list[int]:
-    """Return the generators from best to worst."""
-    return sorted(range(len(scores)), key=lambda g: scores[g])
+    """Return the generators from best to worst; what ties stays as given."""
+    return order_by_score(scores).tolist()
 
 
 def survives(study: Mapping[str, Any], m: int, p: int) -> float | None:

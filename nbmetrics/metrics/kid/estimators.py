@@ -98,7 +98,11 @@ class AllPairs:
 
     def bias(self, pooled: KernelMean) -> float:
         """What is added to KID-all on average where the rows are a fixed number of each client."""
-        return pooled.self_bias if self.unbiased and not self.stratified else 0.0
+        return pooled.self_bias if self.has_bias(pooled) else 0.0
+
+    def has_bias(self, pooled: KernelMean) -> bool:
+        """Whether KID-all takes rows of several clients for one sample."""
+        return self.unbiased and not self.stratified and pooled.has_strata
 
     def terms(self, real: KernelMean, generated: KernelMean) -> dict[str, float]:
         return {
@@ -119,6 +123,9 @@ class _RowsEstimator:
 
     def bias(self, pooled: Rows) -> float:
         return 0.0
+
+    def has_bias(self, pooled: Rows) -> bool:
+        return False
 
     def has_closed_form(self, distribution: Distribution) -> bool:
         return False

@@ -24,7 +24,6 @@ from ..base import Metric, Sample, Terms, score_pair
 from ..capabilities import (
     BatchedTerms,
     BiasCorrected,
-    Cautious,
     ClosedForm,
     HasInfluence,
     MergeablePool,
@@ -45,6 +44,10 @@ from .replicates import replicates
 CUBIC = Polynomial(3)
 # Of KID-all: the share from which a bias is said.
 BIAS_CAUTION_SHARE = 0.1
+POOLED_CONVENTION = (
+    "all is the U statistic of the pooled rows, as other packages compute it, about gap/(n − 1) too low with weights "
+    "by rows, n all of them; all_corrected (with uncertainty=) is about the stratified estimate, without that bias"
+)
 # Rows of a client or generator below which intervals hold less often than they say.
 MIN_INTERVAL_ROWS = 20
 FEW_ROWS_CAUTION = (
@@ -62,7 +65,6 @@ class KID(
     HasInfluence,
     Resampled,
     ClosedForm,
-    Cautious,
     BiasCorrected,
 ):
     """Kernel Inception Distance (Bińkowski et al. 2018; Theorem 1 of Wang et al.).
@@ -154,13 +156,19 @@ class KID(
         """
         return self.estimator.terms(real, generated)
 
-    def caution(self, real: Any, generated: Any) -> str:
-        """Where the clients' fixed numbers of rows move KID-all by a tenth of it or more."""
-        bias = self.estimator.bias(real)
-        if abs(bias) <= BIAS_CAUTION_SHARE * abs(self.distance(real, generated)):
+    def pooled_convention(self, pooled: Any) -> str:
+        """Which number `all` is, where the clients' fixed numbers of rows bias it."""
+        return POOLED_CONVENTION if self.estimator.has_bias(pooled) else ""
+
+    def pooled_caution(self, pooled: Any, scores: Sequence[float]) -> str:
+        """Where the clients' fixed numbers of rows, which move all scores alike, move one by a tenth of it or more."""
+        sizes = np.abs([score for score in scores if math.isfinite(score)])
+        bias = self.estimator.bias(pooled) if len(sizes) else 0.0
+        if abs(bias) <= BIAS_CAUTION_SHARE * sizes.min(initial=math.inf):
             return ""
+        reason = "for every generator, as each client has a fixed number of rows"
         unbiased = "the corrected score, or KID(estimator='stratified'), has none"
-        return f"about {bias:.3g} of it is bias, as each client has a fixed number of rows: {unbiased}"
+        return f"about {bias:.3g} of it is bias {reason}: {unbiased}"
 
     def without_bias(self, real: Any, generated: Any) -> float | None:
         """KID with each client a stratum; None where the estimator is not "unbiased"."""

@@ -99,7 +99,7 @@ def test_the_mixture_is_nm_best_mixture_and_other_weights_compute_no_kernel_agai
     lab.wait()
     done = threading.Event()
     lab.observe(lambda change: done.set() if change["new"]["doing"] == "" else None, "mixture")
-    lab._asked(None, {"kind": "mixture", "scene": lab.scene}, [])
+    lab._receive(None, {"kind": "mixture", "scene": lab.scene}, [])
     assert done.wait(30)
     wanted = nm.best_mixture(CLIENTS, GENERATORS)
     found = json.loads(json.dumps(lab.mixture))

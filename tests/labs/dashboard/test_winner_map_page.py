@@ -149,10 +149,10 @@ def test_the_page_asks_and_what_cannot_be_is_told():
     lab = nm.Dashboard(*of_distributions(), "fid")
     done = threading.Event()
     lab.observe(lambda change: change["new"]["doing"] == "" and done.set(), "winners")
-    lab._asked(None, {"kind": "winners", "scene": {**lab.scene, "groups": [0, 0, 1, 1, 1]}}, [])
+    lab._receive(None, {"kind": "winners", "scene": {**lab.scene, "groups": [0, 0, 1, 1, 1]}}, [])
     assert done.wait(30) and "without clients" in lab.winners["error"]
     done.clear()
-    lab._asked(None, {"kind": "winners", "scene": lab.scene}, [])
+    lab._receive(None, {"kind": "winners", "scene": lab.scene}, [])
     assert done.wait(60) and lab.winners["groups"] == lab.scene["groups"] and "error" not in lab.winners
     lab.close()
     table = nm.Dashboard.from_table(pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [2.0, 1.0, 2.0]}))

@@ -9,7 +9,7 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.labs.plane.items import TYPES
-from nbmetrics.labs.playground.lessons import shipped
+from nbmetrics.labs.playground.lessons import builtin_lessons
 from nbmetrics.labs.toolkit import schema
 from nbmetrics.labs.toolkit.fields import UnknownField, facts
 from tests import TESTS
@@ -109,7 +109,7 @@ def declared_by(kind, example):
 def test_the_page_reads_fills_in_and_writes_the_same(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     drawn = (rng.normal(size=200) * 10.0 ** rng.integers(-30, 30, 200)).tolist()
-    lessons = {name: lesson.to_json() for name, lesson in shipped().items()}
+    lessons = {name: lesson.to_json() for name, lesson in builtin_lessons().items()}
     asked = next(one for one in lessons.values() if one["predict"] and "axis" in one["predict"])
     bad = [{**asked, "predict": {**asked["predict"], **part}} for part in ({"redraws": 1e9}, {"axis": [0, 1e300]})]
     bad += [{**asked, part: {**asked["after"], "samples": 10**9}} for part in ("scene", "after", "solution")]
@@ -175,7 +175,7 @@ def test_presets_and_lessons_keep_their_names_or_have_an_alias():
     for lab, names in FROZEN["presets"].items():
         assert not lost(names, present[lab], SCENES[lab][0].declared.get("aliases", {}), "preset")
     aliases = nm.Scene.declared.get("aliases", {})
-    assert not lost(FROZEN["lessons"], [*shipped()], aliases, "lesson.name")
+    assert not lost(FROZEN["lessons"], [*builtin_lessons()], aliases, "lesson.name")
 
 
 def test_a_name_that_is_gone_is_found():

@@ -13,6 +13,7 @@
 import { el } from "../../toolkit/view/dom.js";
 import { read } from "../../toolkit/view/json_numbers.js";
 import { shareText, shownNumber } from "../../toolkit/view/numbers.js";
+import { orderOf } from "../../toolkit/view/ties.js";
 
 const MAX_PARTS_SHOWN = 6;
 
@@ -44,7 +45,7 @@ function termWords(label, terms) {
 function partList({ parts, rest, total }, clients, chosen) {
   const all = read(total);
   const values = parts.map(read);
-  const order = values.map((_, i) => i).sort((a, b) => values[b] - values[a]);
+  const order = orderOf(values.map((value) => -value));
   const at = clients.findIndex(({ name }) => name === chosen);
   const first = order.slice(0, MAX_PARTS_SHOWN);
   const shown = first.includes(at) ? first : [...first.slice(0, -1), at];

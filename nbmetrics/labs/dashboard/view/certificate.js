@@ -120,8 +120,11 @@ function leastReweightingTo(centres, weights, winner, rival, most, scale) {
     if (share > 0) sources.push([i, share]);
   }
   const moved = sources.reduce((sum, [, share]) => sum + share, 0);
-  sources.sort((a, b) => b[1] - a[1]);
-  return { winner, rival, moved, sources, target: sources.length ? to : null };
+  const largestFirst = orderOf(
+    sources.map(([, share]) => -share),
+    1,
+  ).map((place) => sources[place]);
+  return { winner, rival, moved, sources: largestFirst, target: sources.length ? to : null };
 }
 
 /** What it takes to dethrone the winner. @param {Reweighting | null} change @param {string[]} generators @param {string[]} clients */

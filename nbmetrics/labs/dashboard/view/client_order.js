@@ -13,6 +13,8 @@
  *   of a group or −1, or a group
  */
 
+import { lowest, orderOf as orderBySize } from "../../toolkit/view/ties.js";
+
 export const ORDER_NAMES = /** @type {const} */ ({
   similarity: "alike together",
   given: "as given",
@@ -70,8 +72,7 @@ export class Order {
 /** @param {Scene} scene @param {Numbers} numbers @param {Board} board @returns {number[]} */
 export function clientOrder(scene, { clients, shares, metrics }, board) {
   const positions = clients.map((_, i) => i);
-  const down = (/** @type {(i: number) => number} */ size) =>
-    positions.sort((a, b) => compare(size(b), size(a)) || a - b);
+  const down = (/** @type {(i: number) => number} */ size) => largestFirst(positions.map(size));
   const shown = metrics[scene.metric];
   if (scene.order === "similarity") return isOrder(board.leaves, clients.length) ? [...board.leaves] : positions;
   if (scene.order === "name")
@@ -81,7 +82,7 @@ export function clientOrder(scene, { clients, shares, metrics }, board) {
   if (!shown || scene.order === "given") return positions;
   if (scene.order === "worst") return down((i) => Math.max(...shown.centres.map((row) => rankLoss(row[i]))));
   const losses = { avg: shown.avgLosses, all: shown.allLosses, worst: shown.worstLosses }[scene.by];
-  const winner = losses.reduce((best, loss, g) => (rankLoss(loss) < rankLoss(losses[best]) ? g : best), 0);
+  const winner = lowest(losses);
   return down((i) => rankLoss(shown.centres[winner][i]) - Math.min(...shown.centres.map((row) => rankLoss(row[i]))));
 }
 
@@ -90,9 +91,11 @@ function rankLoss(loss) {
   return Number.isNaN(loss) ? Infinity : loss;
 }
 
-/** Infinities are equal, and their difference is no number. @param {number} a @param {number} b */
-function compare(a, b) {
-  return a === b || (Number.isNaN(a) && Number.isNaN(b)) ? 0 : a > b || Number.isNaN(a) ? 1 : -1;
+/** Before the largest comes what is no number, as is the difference of infinities. @param {number[]} sizes */
+function largestFirst(sizes) {
+  const order = orderBySize(sizes.map((size) => -size));
+  const isUnknown = (/** @type {number} */ i) => Number.isNaN(sizes[i]);
+  return [...order.filter(isUnknown), ...order.filter((i) => !isUnknown(i))];
 }
 
 /** @param {unknown} leaves @param {number} count @returns {leaves is number[]} */

@@ -12,6 +12,7 @@
 import { once, read, readRow } from "../../toolkit/view/json_numbers.js";
 import { kidGap } from "../../toolkit/view/kid_gap.js";
 import { shortened } from "../../toolkit/view/name_width.js";
+import { lowest } from "../../toolkit/view/ties.js";
 import { noiseOfOne, noiseUnder } from "./noise.js";
 import { average, deviation } from "./place_ranges.js";
 import { sameClients } from "./regroup.js";
@@ -245,13 +246,9 @@ function aboutOf({ name, label, same, corrected, distance, sure, why }, isScored
  * @param {Float64Array} losses @param {number[]} shares
  */
 function worstOf(losses, shares) {
-  let client = -1;
-  for (let i = 0; i < losses.length; i++) {
-    if (!(shares[i] > 0)) continue;
-    if (Number.isNaN(losses[i])) return -1;
-    if (client < 0 || losses[i] > losses[client]) client = i;
-  }
-  return client;
+  const counted = shares.map((_, i) => i).filter((i) => shares[i] > 0);
+  if (!counted.length || counted.some((i) => Number.isNaN(losses[i]))) return -1;
+  return counted[lowest(counted.map((i) => -losses[i]))];
 }
 
 /** Where it is by the centres, and by the plain scores. @param {MetricFacts} facts @param {Float64Array[]} values @param {Float64Array[]} centres @param {number[]} shares */

@@ -10,6 +10,7 @@ import { NumberTable } from "../../toolkit/view/chart.js";
 import { el, setText } from "../../toolkit/view/dom.js";
 import { read, readRow } from "../../toolkit/view/json_numbers.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
+import { orderOf, sameScores } from "../../toolkit/view/ties.js";
 import { card } from "./certificate_card.js";
 import { inWords, sharesOf } from "./metric_view.js";
 import { MixtureRow } from "./mixture_row.js";
@@ -132,7 +133,8 @@ export class MixtureCard {
     this.of = of;
     this.alpha = alpha;
     this.before = null;
-    const order = [...generators.keys()].sort((a, b) => alpha[b] - alpha[a] || read(alone[a]) - read(alone[b]));
+    const byScore = orderOf(generators.map((_, j) => read(alone[j])));
+    const order = largestFirst(byScore.map((j) => alpha[j])).map((place) => byScore[place]);
     this.rows = order.map((j) => ({ j, row: this.makeRow(j, generators[j]) }));
     const nodes = this.rows.map(({ row }) => row.root);
     this.sliders.replaceChildren(...nodes.slice(0, MAX_SLIDERS_SHOWN));
@@ -177,7 +179,7 @@ export class MixtureCard {
     const scores = mixtureScores(terms, alpha);
     setText(this.scores, isBest ? bestSentence(mixture, name) : movedSentence(scores.all, mixture, name));
     const alone = terms.by_client.map((row) => readRow(row)[single]);
-    const saved = alone.map((own, i) => own - scores.clients[i]);
+    const saved = savedOf(scores.clients, alone);
     this.costs.hidden = this.fold.hidden = alpha[single] === 1;
     setText(this.costs, clientsSentence(saved, clients, name));
     this.numbers.paint(this.fold.open, () => tableOf(scores.clients, alone, clients, name));
@@ -196,7 +198,7 @@ function isOf({ generators, weights, alpha }, scene, shares) {
 
 /** @param {Mixture} mixture */
 function mixtureWords({ generators = [], alpha = [] }) {
-  const some = [...generators.keys()].filter((j) => alpha[j] > 0).sort((a, b) => alpha[b] - alpha[a]);
+  const some = largestFirst(generators.map((_, j) => alpha[j])).filter((j) => alpha[j] > 0);
   const parts = some.map((j) => `${percent(alpha[j])} ${inWords(generators[j])}`);
   return parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts[parts.length - 1]}` : parts[0];
 }
@@ -213,6 +215,19 @@ function bestSentence({ score, cross_fitted: fitted, best_single_score: alone, n
   return `${first}. ${single} alone has ${shownNumber(read(alone))}.`;
 }
 
+/** By how much the mixture's score is below that of one generator, with each client. @param {number[]} scores @param {number[]} alone */
+function savedOf(scores, alone) {
+  return alone.map((own, i) => (sameScores(own, scores[i]) ? 0 : own - scores[i]));
+}
+
+/** @param {number[]} shares */
+function largestFirst(shares) {
+  return orderOf(
+    shares.map((share) => -share),
+    1,
+  );
+}
+
 /** @param {number} all @param {Mixture} mixture @param {string} single */
 function movedSentence(all, { score, best_single_score: alone }, single) {
   const beside = (/** @type {Written | undefined} */ other) => {
@@ -225,8 +240,7 @@ function movedSentence(all, { score, best_single_score: alone }, single) {
 /** @param {number[]} saved @param {{name: string}[]} clients @param {string} single */
 function clientsSentence(saved, clients, single) {
   const most = (/** @type {number} */ sign) => {
-    const some = saved.map((_, i) => i).filter((i) => sign * saved[i] > 0);
-    some.sort((a, b) => sign * (saved[b] - saved[a]));
+    const some = orderOf(saved.map((by) => -sign * by)).filter((i) => sign * saved[i] > 0);
     return some.length
       ? `${some.length} (most: ${inWords(clients[some[0]].name)}, ${shownNumber(Math.abs(saved[some[0]]))})`
       : "none";
@@ -236,8 +250,7 @@ function clientsSentence(saved, clients, single) {
 
 /** @param {number[]} scores @param {number[]} alone @param {{name: string}[]} clients @param {string} single */
 function tableOf(scores, alone, clients, single) {
-  const saved = alone.map((own, i) => own - scores[i]);
-  const order = [...saved.keys()].sort((a, b) => saved[a] - saved[b]);
-  const rows = order.map((i) => [clients[i].name, ...[scores[i], alone[i], saved[i]].map(shownNumber)]);
+  const saved = savedOf(scores, alone);
+  const rows = orderOf(saved).map((i) => [clients[i].name, ...[scores[i], alone[i], saved[i]].map(shownNumber)]);
   return { heads: ["Client", "mixture", single, "saved"], rows };
 }

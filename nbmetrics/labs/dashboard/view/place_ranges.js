@@ -177,8 +177,8 @@ export function inErrors(losses, a, b, error) {
   const [first, second] = [losses[a], losses[b]];
   if (Number.isNaN(first) || Number.isNaN(second)) return NaN;
   if (Math.max(Math.abs(first), Math.abs(second)) === Infinity) return first === second ? 0 : Infinity;
-  if (error === 0) return sameScores(first, second) ? 0 : Infinity;
-  return Math.abs(first - second) / error;
+  if (!Number.isNaN(error) && sameScores(first, second)) return 0;
+  return error === 0 ? Infinity : Math.abs(first - second) / error;
 }
 
 /** The one-sided p-value of the order of a and b, unadjusted; NaN where it is not known. @param {ArrayLike<number>} losses @param {Noise | null} noise @param {number} a @param {number} b */

@@ -13,6 +13,7 @@ import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/name_width.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
+import { orderOf } from "../../toolkit/view/ties.js";
 import { cellsNow } from "./cell_values.js";
 import { card } from "./certificate_card.js";
 import { leastOf } from "./decision_inputs.js";
@@ -103,7 +104,7 @@ export function choicesOf({ avgLosses, allLosses, worstLosses, byAll, isNear, fa
 /** Who loses most first. @param {number[][]} lost of each client with each choice */
 export function orderByLoss(lost) {
   const worst = lost.map((own) => Math.max(...own.map((value) => (Number.isNaN(value) ? -1 : value))));
-  return lost.map((_, i) => i).sort((a, b) => worst[b] - worst[a] || a - b);
+  return orderOf(worst.map((loss) => -loss));
 }
 
 /** @param {number} value */

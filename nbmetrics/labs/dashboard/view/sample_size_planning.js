@@ -2,6 +2,7 @@
  * The p-value of the leader over its rival, now and after more rows. No DOM. Python gives the parts of the variance, see
  * sample_size_planning.py.
  */
+import { orderOf } from "../../toolkit/view/ties.js";
 import { upperTail } from "./place_ranges.js";
 import { pText } from "./verdict.js";
 
@@ -61,8 +62,12 @@ export function settle(away, variances, sizes) {
   );
   const enough = least.findIndex((value) => value <= target);
   const n = enough < 0 ? ROWS.length - 1 : enough;
-  buys.sort((a, b) => b.cuts[n] - a.cuts[n]);
-  return { now, rows: ROWS[n], buys: buys.map(({ client, after }) => ({ client, after })) };
+  const largestCutFirst = orderOf(buys.map(({ cuts }) => -cuts[n]));
+  return {
+    now,
+    rows: ROWS[n],
+    buys: largestCutFirst.map((place) => ({ client: buys[place].client, after: buys[place].after })),
+  };
 }
 
 /** The advice. @param {Settling} found @param {string} leader @param {string} rival @param {string[]} clients */

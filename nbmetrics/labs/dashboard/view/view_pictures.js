@@ -9,6 +9,7 @@
 import { el } from "../../toolkit/view/dom.js";
 import { cellMark, matrixPicture, scaleMark } from "../../toolkit/view/matrix_picture.js";
 import { shareText } from "../../toolkit/view/numbers.js";
+import { orderOf } from "../../toolkit/view/ties.js";
 import { decidedOf } from "./decision_inputs.js";
 import { choicesOf } from "./regret_card.js";
 import { regretPicture } from "./regret_picture.js";
@@ -99,7 +100,10 @@ function heatPicture({ matrix, legend }, put) {
 function weightsPicture(store, scene, numbers, put) {
   const { clients, shares, metrics } = numbers;
   const shown = metrics[scene.metric];
-  const largest = clients.map((_, i) => i).sort((a, b) => shares[b] - shares[a] || a - b);
+  const largest = orderOf(
+    clients.map((_, i) => -shares[i]),
+    1,
+  );
   const rows = largest.slice(0, MAX_WEIGHTS_LISTED).map((i) => [clients[i].name, shareText(shares[i])]);
   const more = clients.length - rows.length;
   if (more > 0) rows.push([`${more} more`, ""]);

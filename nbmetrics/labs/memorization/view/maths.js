@@ -22,6 +22,7 @@
  */
 
 import { briefText, shareText } from "../../toolkit/view/numbers.js";
+import { orderOf as orderByScore } from "../../toolkit/view/ties.js";
 import cards from "../cards.json" with { type: "json" };
 import declaration from "../scene.json" with { type: "json" };
 import sliders from "../sliders.json" with { type: "json" };
@@ -218,8 +219,7 @@ export function firstNotice(values, aways) {
 
 /** The order of numbers, largest first, or smallest. @param {number[]} numbers @param {boolean} [isRising] */
 export function orderOf(numbers, isRising = false) {
-  const sign = isRising ? 1 : -1;
-  return numbers.map((_, i) => i).sort((i, j) => sign * (numbers[i] - numbers[j]) || i - j);
+  return orderByScore(isRising ? numbers : numbers.map((value) => -value));
 }
 
 /** Index of the point nearest to a place, within a reach; −1 if none is. @param {Float64Array} points @param {number} x @param {number} y @param {number} reach @param {(i: number) => boolean} [isThere] */

@@ -7,6 +7,7 @@
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { shareText } from "../../toolkit/view/numbers.js";
 import { slides } from "../../toolkit/view/slider.js";
+import { orderOf } from "../../toolkit/view/ties.js";
 import { withShare } from "./reweighting.js";
 
 // Clients that have a slider, those of the largest weights.
@@ -16,8 +17,11 @@ export class WeightSliders {
   /** @param {Store} store @param {AbortSignal} signal */
   constructor(store, signal) {
     const { clients, weights } = /** @type {Run} */ (store.model.get("run"));
-    const order = clients.map((_, i) => i).sort((i, j) => weights[j] - weights[i] || i - j);
-    this.places = order.slice(0, MOST).sort((i, j) => i - j);
+    const largestFirst = orderOf(
+      clients.map((_, i) => -weights[i]),
+      1,
+    );
+    this.places = largestFirst.slice(0, MOST).sort((i, j) => i - j);
     this.rows = this.places.map((i) => {
       const input = el("input", {
         type: "range",

@@ -11,7 +11,7 @@ import { distributionsOf, mixture, sharesOf } from "../../plane/view/distributio
 import { withItem } from "../../plane/view/edits.js";
 import { computeScores, isClosed } from "../../plane/view/scores.js";
 import { numeral } from "../../toolkit/view/numbers.js";
-import { isTie } from "../../toolkit/view/ties.js";
+import { isTie, lowest } from "../../toolkit/view/ties.js";
 
 /**
  * @typedef {{parameter: string, place: Place, item: Item, digits: number}} Subject  what is swept, and the decimals to read
@@ -168,7 +168,7 @@ export function sweepOf(scene, data, metric, subject, g) {
   const curves = (isWeight ? weightCurves : itemCurves)(scene, data, metric, subject, g);
   const { avg, all, ideal, size } = curves(values, true);
   const best = (/** @type {"avg" | "all"} */ part, /** @type {number[]} */ scores) =>
-    isWeight ? null : lowest(values, scores, size, scene.samples ? null : (finer) => curves(finer, false)[part]);
+    isWeight ? null : lowestPoint(values, scores, size, scene.samples ? null : (finer) => curves(finer, false)[part]);
   const gap = avg.map((value, k) => value - all[k]);
   const constant = gap.reduce((sum, value) => sum + value, 0) / SWEEP_POINTS;
   const spread = Math.max(...gap.map((value) => Math.abs(value - constant)));
@@ -242,20 +242,20 @@ function weightCurves(scene, data, metric, subject, g) {
 }
 
 /** Where a curve is lowest. @param {number[]} values @param {number[]} scores @param {number} size @param {((values: number[]) => number[]) | null} again more of the curve, if it is cheap @returns {Best | null} */
-function lowest(values, scores, size, again) {
+function lowestPoint(values, scores, size, again) {
   const [least, most] = [Math.min(...scores), Math.max(...scores)];
   if (isTie(most, least, size)) return null;
   const [low, high] = [values[0], values[values.length - 1]];
-  const k = scores.indexOf(least);
+  const k = lowest(scores, Array(scores.length).fill(size));
   const [from, to] = [values[Math.max(0, k - 1)], values[Math.min(values.length - 1, k + 1)]];
   const finer = Array.from({ length: REFINED_POINTS + 1 }, (_, j) => from + ((to - from) * j) / REFINED_POINTS);
-  const { at, score } = again ? vertex(finer, again(finer)) : vertex(values, scores);
+  const { at, score } = again ? vertex(finer, again(finer), size) : vertex(values, scores, size);
   return { at, score, isEnd: at === low || at === high };
 }
 
-/** The lowest point of a curve on an even grid, between its values by a parabola. @param {number[]} values @param {number[]} scores */
-function vertex(values, scores) {
-  const k = scores.indexOf(Math.min(...scores));
+/** The lowest point of a curve on an even grid, between its values by a parabola. @param {number[]} values @param {number[]} scores @param {number} size */
+function vertex(values, scores, size) {
+  const k = lowest(scores, Array(scores.length).fill(size));
   if (k === 0 || k === values.length - 1) return { at: values[k], score: scores[k] };
   const bend = scores[k - 1] - 2 * scores[k] + scores[k + 1];
   const shift = bend > 0 ? (scores[k - 1] - scores[k + 1]) / (2 * bend) : 0;

@@ -18,6 +18,7 @@
  *   survives: number | null}} Numbers
  */
 import { briefText, figure, ordinal, tickText } from "../../toolkit/view/numbers.js";
+import { orderOf } from "../../toolkit/view/ties.js";
 import declaration from "../scene.json" with { type: "json" };
 
 export const AGGREGATES = declaration.fields.aggregate.choice;
@@ -64,9 +65,9 @@ export function nearest(epsilons, epsilon) {
   return far.indexOf(Math.min(...far));
 }
 
-/** The generators from best to worst. @param {number[]} scores */
+/** The generators from best to worst; what ties stays as given. @param {number[]} scores */
 export function rankingOf(scores) {
-  return scores.map((_, g) => g).sort((g, h) => scores[g] - scores[h]);
+  return orderOf(scores);
 }
 
 /** The smallest ε from which on the order of the best generator and its rivals survives. @param {Study} study @param {number} m @param {number} p */

@@ -1,5 +1,5 @@
 /**
- * Twin: labs/plane/draws.py · held by: tests/labs/plane/test_scores_page.py
+ * Twin: labs/plane/distributions.py · held by: tests/labs/plane/test_scores_page.py
  *
  * Points drawn in the page, the same as Python draws: a counter-based generator, so that point k of an
  * item is a function of the seed, the item and k alone, and clouds follow a drag without flicker. No DOM.

@@ -9,6 +9,7 @@
 import { distributionOf, mixture, sharesOf } from "../../plane/view/distributions.js";
 import { ellipseOf } from "../../plane/view/geometry.js";
 import { fidOf } from "../../plane/view/scores.js";
+import { lowest } from "../../toolkit/view/ties.js";
 
 /**
  * The first generator, the second where there is a closed form, and how it was made: an "offset" √u β, another
@@ -122,8 +123,8 @@ function covariancePair(first, shape, u) {
   const mirror = trace === 0 ? null : mirrorOf(shape, first);
   if (mirror) candidates.push(mapped2(centre, mirror.matrix, mirror.det));
   const gaps = candidates.map((distribution) => fidOf(first, distribution));
-  const best = gaps.indexOf(Math.max(...gaps));
-  const second = best >= 0 && gaps[best] > TWIN_APART * u ? candidates[best] : null;
+  const best = lowest(gaps.map((gap) => -gap));
+  const second = gaps[best] > TWIN_APART * u ? candidates[best] : null;
   return { how: second ? "covariance" : "search", first, second, u, beta: null, other: null, reason: "" };
 }
 
