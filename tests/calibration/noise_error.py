@@ -27,12 +27,12 @@ def digits():
     """Those of the PrivacyLab, about their middle."""
     rows, labels = nm.datasets.digits()
     made = nm.datasets.trained_samples("checkpoints")
-    federation = nm.Federation.dirichlet(lab._averaged(rows), labels, 5, 0.5, seed=0)
+    federation = nm.Federation.dirichlet(lab._average_pixels(rows), labels, 5, 0.5, seed=0)
     generators = {}
     for name in ("WGAN-GP late", "DDPM late"):
         model, step = lab.CHECKPOINTS[name]
         (place,) = np.flatnonzero((made.model == model) & (made.step == step) & (made.seed == 0))
-        generators[name] = lab._averaged(made.rows[place]) - lab.MIDDLE
+        generators[name] = lab._average_pixels(made.rows[place]) - lab.MIDDLE
     return [np.asarray(client.rows) - lab.MIDDLE for client in federation], generators, lab.FARTHEST
 
 
