@@ -149,8 +149,8 @@ def check_count(value: Any, argument: str, *, minimum: int = 1, maximum: float =
 
 
 def check_flag(value: Any, argument: str) -> bool:
-    """`value` as a bool: True or False, also of NumPy, or 1 or 0."""
-    if isinstance(value, (bool, np.bool_)) or (type(value) is int and value in (0, 1)):
+    """`value` as a bool: True or False, also of NumPy."""
+    if isinstance(value, (bool, np.bool_)):
         return bool(value)
     raise InvalidInput(argument, f"got {shown(value)}", "Give True or False")
 

@@ -22,6 +22,9 @@ saved notebooks ([tests/browser](../tests/browser)); weights and files of traine
 processes at once; GPUs, Windows, other locales. A fuzz finds what its makers thought of: independent attacks found 17
 kinds of faults in areas that it left out before.
 
+One thing is out of reach: of a damaged TIFF the library libtiff, below Pillow, may write a line to standard error.
+The file is read, or listed as unreadable, all the same.
+
 The last run:
 
 """

@@ -193,6 +193,22 @@ def test_a_fifo_in_the_cache_is_passed_over(tmp_path):
     assert cache.info().files == 0 and again.get([image]) is None and not again.find([image])[1].any()
 
 
+def test_what_pillow_logs_of_a_damaged_tiff_is_not_shown(caplog):
+    image = pytest.importorskip("PIL.Image", reason="pip install nbmetrics[images]")
+    import io
+
+    from nbmetrics.features.decode import Unread, decode_image
+
+    held = io.BytesIO()
+    image.fromarray(np.zeros((8, 8, 3), np.uint8)).save(held, "TIFF")
+    tag = (277).to_bytes(2, "little") + (3).to_bytes(2, "little") + (1).to_bytes(4, "little")
+    data = held.getvalue().replace(tag + b"\3\0", tag + b"\0\x08")
+    assert data != held.getvalue()
+    with pytest.raises(Unread):
+        decode_image(data)
+    assert not caplog.records
+
+
 def test_metadata_that_pillow_warns_of_is_passed_over_in_silence():
     image = pytest.importorskip("PIL.Image", reason="pip install nbmetrics[images]")
     import io

@@ -22,6 +22,7 @@ with convert("RGB") alone: theirs are the same pixels wherever nothing is remark
 from __future__ import annotations
 
 import io
+import logging
 import re
 import threading
 import warnings
@@ -160,10 +161,11 @@ def _pillow_errors() -> Iterator[None]:
 class _Permission:
     """Who is decoding now, and what Pillow's process-wide permission to show half a file was before.
 
-    Meanwhile Pillow's own warnings, of metadata that nothing here reads, are not shown.
+    Meanwhile Pillow's own warnings, of metadata that nothing here reads, are not shown, nor what it logs of a TIFF.
     """
 
     lock, users, before = threading.Lock(), 0, False
+    log, is_log_off = logging.getLogger("PIL.TiffImagePlugin"), False
 
 
 @contextmanager
@@ -176,6 +178,7 @@ def _whole_files_only() -> Iterator[None]:
             _Permission.before = ImageFile.LOAD_TRUNCATED_IMAGES
             ImageFile.LOAD_TRUNCATED_IMAGES = False
             warnings.filterwarnings("ignore", module=PILLOW)
+            _Permission.is_log_off, _Permission.log.disabled = _Permission.log.disabled, True
         _Permission.users += 1
     try:
         yield
@@ -184,5 +187,6 @@ def _whole_files_only() -> Iterator[None]:
             _Permission.users -= 1
             if _Permission.users == 0:
                 ImageFile.LOAD_TRUNCATED_IMAGES = _Permission.before
+                _Permission.log.disabled = _Permission.is_log_off
                 with suppress(ValueError):  # others may have put their filters back
                     warnings.filters.remove(("ignore", None, Warning, re.compile(PILLOW), 0))  # type: ignore[attr-defined]

@@ -368,6 +368,18 @@ def _pooled_score(metric: Metric[Any], real: Any, generated: Any) -> float:
     return _score(metric, real, generated) if corrected is None else corrected
 
 
+# Hooks by the names that they had.
+_OLD_HOOKS = {
+    "by_pairs": "pairwise_pool",
+    "has_pulls": "has_influence_values",
+    "lone": "single_row_summary",
+    "merger": "pool_operator",
+    "pulls": "influence_values",
+    "reads": "streaming_mode",
+    "rest": "release_cache",
+}
+
+
 _REGISTRY: dict[str, Callable[[], Metric[Any]]] = {}
 
 
@@ -387,6 +399,9 @@ def metric_of(item: Any, argument: str = "metrics") -> Metric[Any]:
     if isinstance(item, str):
         return _REGISTRY[check_choice(item, _REGISTRY, argument)]()
     item = item() if isinstance(item, type) else item
+    for old, new in _OLD_HOOKS.items():
+        if hasattr(type(item), old):
+            raise InvalidInput(argument, f"{shown(item)} has the hook {old}, which is no more", f"Call it {new}")
     if isinstance(item, Metric):
         return item
     missing = [f for f in ("name", "summarize", "pool", "terms") if not hasattr(item, f)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -77,7 +76,11 @@ class Trained:
 
                 parts.append(model.sample(self.state, normal).cpu().double().numpy())
         centre, size = (self.state[name].numpy() for name in ("centre", "scale"))
-        return centre + size * np.concatenate(parts)
+        rows = centre + size * np.concatenate(parts)
+        if not np.isfinite(rows).all():
+            seen = "has weights so large that its rows are NaN or infinite"
+            raise InvalidInput("model", seen, "Train it anew, or take an earlier checkpoint")
+        return rows
 
     def images(self, n: int, rng: Rng, psi: float = 1.0) -> np.ndarray:
         """(n, 8, 8) uint8 images of a model of digits, as a federation with an extractor scores them."""
@@ -165,7 +168,7 @@ def read_model(path: Any) -> Trained:
         torch.Generator().set_state(torch.from_numpy(arrays["rng"]))
     except (KeyError, ValueError, RuntimeError):
         raise InvalidInput("path", f"{shown(str(target))} holds no trained model", FIX_FILE) from None
-    if not all(math.isfinite(float(array.sum())) for array in arrays.values()):
+    if not all(np.isfinite(array).all() for array in arrays.values()):
         raise InvalidInput("path", f"{shown(str(target))} holds numbers that are NaN or infinite", FIX_FILE)
     state = {name: torch.from_numpy(array) for name, array in arrays.items()}
     return Trained(kind, numbers[0], numbers[1], numbers[2], about.get("run", ""), state)

@@ -12,7 +12,7 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.metrics import Metric, metric_of
-from nbmetrics.metrics.base import _REGISTRY, Defaults
+from nbmetrics.metrics.base import _OLD_HOOKS, _REGISTRY, Defaults
 from nbmetrics.metrics.capabilities import CAPABILITIES
 from tests import ROOT
 from tests.rooms import python_files
@@ -120,6 +120,13 @@ def test_a_hook_on_the_object_itself_counts(hook, value, argument):
     setattr(metric, hook, value)
     with pytest.raises(nm.InvalidInput, match=argument):
         evaluated(metric, uncertainty=nm.Bootstrap(20))
+
+
+@pytest.mark.parametrize(("old", "new"), _OLD_HOOKS.items())
+@pytest.mark.parametrize("kind", [Shift, nm.metrics.FID], ids=["an object", "a subclass"])
+def test_a_hook_by_an_old_name_is_refused_with_the_new_one(kind, old, new):
+    with pytest.raises(nm.InvalidInput, match=rf"metrics: .* has the hook {old}.* Call it {new}"):
+        evaluated(type("Own", (kind,), {old: lambda self, *given: None}))
 
 
 def test_copies_that_matter_are_not_made():

@@ -58,6 +58,7 @@ BROKEN = {
     "negative steps": with_header(lambda h: h["__metadata__"].update(steps="-1")),
     "texts that are none": with_header(lambda h: h["__metadata__"].update(steps=1)),
     "a random stream of zeros": lambda data: data[:-5056] + bytes(5056),
+    "infinity": lambda data: data[:-20_000] + np.full(5_000, np.inf, "<f4").tobytes(),
     "NaN": lambda data: data[:-20_000] + b"\xff" * 20_000,
 }
 
@@ -68,6 +69,15 @@ def test_a_file_that_holds_no_model_is_refused(case, saved, tmp_path):
     path.write_bytes(BROKEN[case](saved.read_bytes()))
     with pytest.raises(nm.InvalidInput, match=r"^path: .*Give a file that Trained.save wrote"):
         training.load(path)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_model_of_huge_weights_gives_no_rows_that_are_not_finite(saved, tmp_path):
+    arrays, about = read_arrays(saved)
+    arrays["generator"] = np.full_like(arrays["generator"], 3e38)
+    write_arrays(tmp_path / "huge.safetensors", arrays, about)
+    with pytest.raises(nm.InvalidInput, match="NaN or infinite"):
+        training.load(tmp_path / "huge.safetensors").sample(20, 0)
 
 
 @pytest.mark.parametrize("path", ["model.pt", None, "nowhere.safetensors"])
