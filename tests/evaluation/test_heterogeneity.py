@@ -17,7 +17,7 @@ from tests.calibration.heterogeneity import CASES, draw, p_values, rejected
 @pytest.fixture
 def without_debiased(monkeypatch):
     """The debiased gap has tests of its own; here it costs nothing."""
-    monkeypatch.setattr(heterogeneity, "_debiased", lambda real, generated, weights: ((math.nan,) * 3, []))
+    monkeypatch.setattr(heterogeneity, "_debiased_gap", lambda real, generated, weights: ((math.nan,) * 3, []))
 
 
 def clients_of(sizes, d, *, distribution="iso", shift=0.0, seed=0):

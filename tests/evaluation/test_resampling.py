@@ -37,7 +37,7 @@ def test_fast_replicates_are_those_of_naive_resampling(metric, design):
 def naive(metric, x, y, samples_, counts):
     if metric.name == "fid":
         return nm.fid(x, y)
-    kernel, unbiased = metric.kernel, metric.given == "unbiased"
+    kernel, unbiased = metric.kernel, metric.estimator_option == "unbiased"
     terms = []
     for s, c in zip(samples_, counts, strict=True):
         w, k = c / c.sum(), kernel.block(s.rows, s.rows)

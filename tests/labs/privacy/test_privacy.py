@@ -151,7 +151,7 @@ def test_page_and_python_agree(lab, own, tmp_path):
     script = f"""
 import {{ readFileSync }} from "node:fs";
 import {{ numbersOf }} from "{view}/numbers.js";
-import {{ headlineWords }} from "{view}/words.js";
+import {{ headlineWords }} from "{view}/numbers.js";
 const found = JSON.parse(readFileSync("{asked}", "utf8")).map(({{ study, scene }}) => {{
   const numbers = numbersOf(scene, {{ get: () => study }});
   return {{ numbers, words: headlineWords(study, scene, numbers) }};
@@ -178,7 +178,7 @@ def test_words_where_the_best_survives_in_between_only(own, tmp_path):
     page.write_text(
         f"""
 import {{ numbersOf }} from "{view}/numbers.js";
-import {{ survivalWords }} from "{view}/words.js";
+import {{ survivalWords }} from "{view}/numbers.js";
 const study = {json.dumps(study)};
 console.log(survivalWords(study, numbersOf({json.dumps(own.scene)}, {{ get: () => study }})));
 """,
