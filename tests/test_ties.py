@@ -81,42 +81,145 @@ def test_the_page_and_python_order_alike():
         assert page == order(scores).tolist() and scaled == order(scores, 1.0).tolist()
 
 
-# Where the lowest or highest of floats is taken, and why it decides nothing that rounding could turn.
+# Where floats are ordered, or compared with 0, without ranking.py, and why rounding could turn nothing by it.
 FREE = {
     "evaluation/cells.py": {"size_gap_caution": "which of several generators a caution names"},
+    "evaluation/decisions.py": {"inversions": "of a pair that is inverted, so no tie"},
+    "evaluation/samples.py": {"*": "who gets the rows that rounding leaves over"},
     "evaluation/sentences.py": {"_inversion": "which pair is the example", "_agreement": "which pair is the example"},
+    "experiments/class_generators.py": {"*": "where rows are cut into parts"},
+    "experiments/generator_order.py": {"with_ranks": "less a floor that knows ties"},
+    "experiments/images.py": {"*": "which images are drawn"},
+    "experiments/moons.py": {"*": "the ends of a drawing"},
+    "experiments/conditional.py": {"*": "where a drawing has room for words"},
+    "experiments/__init__.py": {"*": "names of functions"},
     "federated/noise_error.py": {"_pair_caution": "which pair a caution names"},
-    "federated/noise_study.py": {"pair_survival": "of noisy draws, which do not tie"},
+    "federated/noise_study.py": {"pair_survival": "of noisy draws, which do not tie", "*": "the ε of a list"},
     "federated/summary_codec.py": {"*": "the sign of an axis"},
     "federated/site_checks.py": {"*": "which site a caution names"},
     "labs/dashboard/leaf_ordering.py": {"*": "the order of a drawing"},
+    "labs/dashboard/place_ranges.py": {"*": "quantiles of draws, and places, in whole numbers"},
+    "labs/dashboard/view_model.py": {"client_order": "names, and positions"},
+    "labs/memorization/study.py": {"*": "random orders"},
     "labs/monitor/page_encoding.py": {"*": "which points of a curve are drawn"},
     "labs/monitor/run_state.py": {"_commonest": "counts, in whole numbers"},
-    "labs/privacy/numbers.py": {"*": "the nearest ε of a list"},
+    "labs/monitor/alarms.py": {"*": "steps, in whole numbers"},
+    "labs/privacy/numbers.py": {"nearest": "the nearest ε of a list"},
     "theory/best_mixture.py": {"*": "of several starts of one search"},
     "theory/simplex.py": {"*": "pivots of a search"},
     "theory/twins.py": {"*": "of several finds of one search"},
 }
+CHOICES = {"argmin", "argmax", "nanargmin", "nanargmax", "idxmin", "idxmax", "argsort", "lexsort", "rankdata"}
+WITH_KEY = {"min", "max", "sorted", "sort"}
+# What a name of a difference, score or weight has in it; those that only ask whether a client counts are no difference.
+DIFFERENCE = re.compile(r"behind|gap|margin|missing|gain|apart|difference|saved|regret|loss|score")
 
 
-def bare_choices(path):
-    """(function, what) of every argmin, argmax, and min or max with a key."""
-    tree = ast.parse(path.read_text("utf-8"))
-    for outer in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+def is_difference(node):
+    """Whether it is a subtraction, or by its name a difference or a score."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+        return True
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return bool(DIFFERENCE.search(name))
+
+
+def bare_choices(source):
+    """(function, what) of every order of floats, and of every difference or score that is compared with 0."""
+    for outer in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)):
         for node in ast.walk(outer):
-            name = node.attr if isinstance(node, ast.Attribute) else getattr(getattr(node, "func", None), "id", "")
-            has_key = isinstance(node, ast.Call) and any(word.arg == "key" for word in node.keywords)
-            if name in ("argmin", "argmax", "nanargmin", "nanargmax") or (name in ("min", "max") and has_key):
-                yield outer.name, name
+            if isinstance(node, ast.Call):
+                name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                is_numpy = isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") == "np"
+                has_key = any(word.arg == "key" for word in node.keywords)
+                if name in CHOICES or (name in WITH_KEY and has_key) or (name == "sort" and is_numpy):
+                    yield outer.name, name
+            if isinstance(node, ast.Compare) and is_difference(node.left):
+                zero = node.comparators[0]
+                if isinstance(zero, ast.Constant) and zero.value == 0 and not isinstance(zero.value, bool):
+                    yield outer.name, ast.unparse(node)
 
 
-@pytest.mark.parametrize("room", ["evaluation", "federated", "labs", "theory"])
+# Comparisons with 0 that is_tie stands beside, or that only say how something is drawn.
+FREE_ZEROS = {
+    "labs/dashboard/certificate.py": "beside is_tie",
+    "labs/dashboard/figures.py": "regrets, 0 where they tie",
+    "labs/dashboard/view_model.py": "regrets, 0 where they tie",
+}
+
+
+@pytest.mark.parametrize("room", ["evaluation", "experiments", "federated", "labs", "theory"])
 def test_whoever_is_lowest_is_said_by_lowest(room):
     home = ROOT / "nbmetrics"
     for path in sorted((home / room).rglob("*.py")):
-        free = FREE.get(path.relative_to(home).as_posix(), {})
-        bare = [(name, what) for name, what in bare_choices(path) if "*" not in free and name not in free]
-        assert not bare, f"{path}: take orders.lowest or orders.order, which know ties: {bare}"
+        where = path.relative_to(home).as_posix()
+        free = FREE.get(where, {})
+        bare = [(name, what) for name, what in bare_choices(path.read_text("utf-8")) if not {"*", name} & set(free)]
+        bare = [(name, what) for name, what in bare if where not in FREE_ZEROS or what.isidentifier()]
+        assert not bare, f"{path}: take ranking.lowest, order or is_tie, which know ties: {bare}"
+
+
+# Of pages likewise: orders of numbers by a comparator, and the place of the least or largest.
+PAGE_CHOICE = re.compile(
+    r"\.(?:sort|toSorted)\(\(|indexOf\(Math\.(?:min|max)"
+    r"|(?:behind|gap|missing|gain|apart|saved)\w*(?:\[[^]]*\])* (?:[<>]=?|[!=]==) 0\b"
+)
+FREE_PAGES = {
+    "correlation/view/angle.js": "the two ends of an arc",
+    "dashboard/view/cell_values.js": "the quantile that a colour scale ends at, and regrets, 0 where they tie",
+    "dashboard/view/certificate.js": "beside isTie",
+    "dashboard/view/client_groups.js": "positions",
+    "dashboard/view/client_order.js": "names and positions",
+    "dashboard/view/mixture_card.js": "savings, 0 where they tie",
+    "dashboard/view/place_ranges.js": "positions",
+    "dashboard/view/simplex.js": "spans of a drawing",
+    "memorization/view/sentences.js": "a median",
+    "monitor/view/step_plot.js": "a median of widths",
+    "monitor/view/weight_sliders.js": "positions",
+    "plane/view/geometry.js": "which item is drawn on top",
+    "playground/view/collect.js": "the order of a drawing",
+    "playground/view/score_table.js": "which pair is the example",
+    "playground/view/sweep_chart.js": "a median",
+    "privacy/view/numbers.js": "the nearest ε of a list",
+    "toolkit/view/chart.js": "where labels find room",
+    "toolkit/view/ties.js": "ties themselves",
+    "twins/view/board.js": "a word beside a difference that is shown",
+}
+
+
+def test_no_page_orders_scores_by_itself():
+    home = ROOT / "nbmetrics/labs"
+    for path in sorted(home.rglob("view/*.js")):
+        bare = PAGE_CHOICE.findall(path.read_text("utf-8"))
+        assert not bare or path.relative_to(home).as_posix() in FREE_PAGES, f"{path}: take ties.js: {bare}"
+
+
+def test_a_bare_choice_is_found():
+    planted = """
+def choose(scores, behind):
+    np.argsort(scores), scores.argmin(), np.sort(scores), rankdata(scores)
+    sorted(names, key=lambda g: scores[g]), pairs.sort(key=len), min(names, key=scores.get)
+    behind == 0, scores[0] - scores[1] > 0, behind < 0.0
+    sorted(names), scores.size > 0, order(scores)
+"""
+    assert len(list(bare_choices(planted))) == 10
+    for line in (
+        "at.sort((a, b) => s[a] - s[b])",
+        "gaps.indexOf(Math.max(...gaps))",
+        "if (missing <= 0)",
+        "behind[to] > 0",
+    ):
+        assert PAGE_CHOICE.search(line), line
+    assert not PAGE_CHOICE.search("names.sort()") and not PAGE_CHOICE.search("orderOf(scores)")
+
+
+def test_every_exception_is_one():
+    home = ROOT / "nbmetrics"
+    for where in (*FREE, *FREE_ZEROS):
+        assert list(bare_choices((home / where).read_text("utf-8"))), where
+    for where in FREE_PAGES:
+        assert PAGE_CHOICE.search((home / "labs" / where).read_text("utf-8")), where
 
 
 @pytest.mark.parametrize("room", ["dashboard", "monitor", "playground"])
