@@ -1,13 +1,13 @@
 """Is the gap between FID-avg and FID-all heterogeneity, or sample size? The same rows, dealt to the clients at random.
 
+Beside it, of KID: its gap under any weights, from one matrix of kernel means of clients.
+Twin: labs/toolkit/view/kid_gap.js · held by: tests/labs/dashboard/test_kid_gap_page.py
+
     gap = Σ λ_i D(S_i, G) − D(pool(S_i), G)
 
 A client's FID has more bias than that of the pooled rows, so the gap is large where all clients are alike and have few
 rows. If they are alike, all ways to deal the rows to clients of these sizes and weights are equally likely, whatever
 the distribution and the generator, so the share of deals with at least the given gap is a p-value.
-
-Beside it, of KID: its gap under any weights, from one matrix of kernel means of clients.
-Twin: labs/toolkit/view/kid_gap.js · held by: tests/labs/dashboard/test_kid_gap_page.py
 
 Flow: rows and weights of the clients that count → deals → what a gap owes to the rows alone, once → what it owes to
 each generator, from the rows in its coordinates → the gap of KID, from one kernel matrix.

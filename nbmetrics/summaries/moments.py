@@ -173,14 +173,9 @@ class Moments:
         some = (concat([w * r for w, r in roots[at]]) for at in uniform_blocks(len(roots), MAX_FACTORS_AT_ONCE))
         total = scatter_of(chain(some, [shifts]), 0.0 * mean)
         for w, p in zip(inner, parts, strict=True):
-            if p.is_dense:
+            if p.kept_dense is not None:
                 total += w * p.cov
         return cls(count, mean, None, total)
-
-    @property
-    def is_dense(self) -> bool:
-        """Whether the covariance is kept, and not a factor of it."""
-        return self.kept_dense is not None
 
     @property
     def dense(self) -> Array | None:
@@ -197,7 +192,7 @@ class Moments:
     @property
     def cov(self) -> Array:
         """The (d, d) covariance."""
-        return self.dense if self.is_dense else self.root.T @ self.root
+        return self.dense if self.kept_dense is not None else self.root.T @ self.root
 
     @cached_property
     def graded(self) -> GradedRoot:
@@ -216,7 +211,7 @@ class Moments:
     @cached_property
     def trace(self) -> float:
         """Tr cov."""
-        if self.is_dense:
+        if self.kept_dense is not None:
             return float(namespace(self.mean).linalg.trace(self.dense))
         return float((self.root * self.root).sum())
 
@@ -225,7 +220,7 @@ class Moments:
         """Bytes to send it: the mean, and the factor or the upper triangle, in float64."""
         d = self.mean.shape[0]
         triangle = d * (d + 1) // 2
-        size = triangle if self.is_dense else min(self.root.shape[0] * d, triangle)
+        size = triangle if self.kept_dense is not None else min(self.root.shape[0] * d, triangle)
         return 8 * (d + size + 1)
 
 

@@ -23,7 +23,7 @@ from ...distributions import Distribution, HasMoments, has_moments
 from ...errors import InvalidInput
 from ...summaries.moments import Moments, MomentsFold
 from ...summaries.roots import congruent_values, nuclear_norm, singular_values
-from ..base import Metric, Sample, Terms, score_pair
+from ..base import Metric, Sample, Terms, score_pair, terms_of
 from ..capabilities import (
     BatchedTerms,
     BiasCorrected,
@@ -102,7 +102,7 @@ class FID(
 
     def all_terms(self, real: Sequence[Moments], generated: Sequence[Moments]) -> Iterable[Iterable[Terms]]:
         """The terms of every pair; the roots of many small clients times a generator's in one product."""
-        small = [m for m in real if isinstance(m.kept_root, np.ndarray) and not m.is_dense]
+        small = [m for m in real if isinstance(m.kept_root, np.ndarray) and m.kept_dense is None]
         if len(small) > 1:
             stacked, ends = np.concatenate([m.root for m in small]), np.cumsum([len(m.root) for m in small])
             for other in (g for g in generated if g.kept_dense is not None and isinstance(g.dense, np.ndarray)):
@@ -111,7 +111,7 @@ class FID(
                 for m, end in zip(small, ends, strict=True):
                     tolerance = PRECISION * (m.trace + other.trace)
                     crosses[m] = nuclear_norm(product[end - len(m.root) : end], tolerance)
-        return super().all_terms(real, generated)
+        return ((terms_of(self, client, other) for client in real) for other in generated)
 
     def pool(self, summaries: Sequence[Moments], weights: Sequence[float]) -> Moments:
         """Moments of the pooled data, (μ̂, Ĉ)."""
@@ -141,7 +141,7 @@ class FID(
         if is_torch_array(real.mean) or is_torch_array(generated.mean):
             root_a, root_b = align(real.root, generated.root)
             values = singular_values(root_a @ root_b.T, tolerance)
-        elif real.is_dense and generated.is_dense:
+        elif real.kept_dense is not None and generated.kept_dense is not None:
             values = congruent_values(real.dense, generated.graded, tolerance)
         if values is None:
             values = singular_values(generated.times_root(real.root), tolerance)
