@@ -169,7 +169,7 @@ def _thirds(metric: Any, sample: Sample) -> ThirdMoments:
 def moment_arrays(moments: Moments) -> Arrays:
     """Return the mean, and of the covariance a triangle or, where that is smaller, its factor in row echelon form."""
     mean = to_numpy(moments.mean)
-    if moments.is_dense:
+    if moments.kept_dense is not None:
         return {"mean": mean, "covariance": to_numpy(moments.dense)[np.triu_indices(mean.size)]}
     factor = canonical_root(to_numpy(moments.root))
     return {"mean": mean, "factor": factor[np.triu_indices(len(factor), m=mean.size)]}
