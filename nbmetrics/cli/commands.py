@@ -26,7 +26,7 @@ from ..features.networks import PROBABILITIES
 from ..files import checked_path, write
 from ..metrics import Metric, metric_of
 from ..metrics.inception_score import AMScore, InceptionScore
-from .parties import FEATURES, Party, Reader, client_parties, containment_notes, existing_path, generated_parties
+from .parties import FEATURES, Party, PartyReader, client_parties, containment_notes, existing_path, generated_parties
 from .report import Report, as_json, as_page, as_text
 
 
@@ -41,7 +41,7 @@ def run_score(options: Namespace) -> None:
     clients, notes = client_parties(options.clients)
     generated = generated_parties(options.generated)
     notes += containment_notes(clients, generated)
-    reader = Reader(lambda: settings(options))
+    reader = PartyReader(lambda: settings(options))
     has_images = not all(party.is_rows for party in (*clients, *generated))
     if has_images:
         _check_probabilities(metrics, options.extractor)
@@ -74,7 +74,7 @@ def run_features(options: Namespace) -> None:
     folder = existing_path("FOLDER", options.folder)
     if folder.suffix.lower() == FEATURES:
         raise InvalidInput("FOLDER", f"{folder} are features already", "Give a folder or a zip of images")
-    reader = Reader(lambda: settings(options))
+    reader = PartyReader(lambda: settings(options))
     extraction = reader.extraction
     rows = extraction.rows(reader.data(Party("FOLDER", folder.name, folder)))
     content = io.BytesIO()

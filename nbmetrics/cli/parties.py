@@ -38,7 +38,7 @@ class Party:
 
 
 @dataclass
-class Reader:
+class PartyReader:
     """Reads parties into what `evaluate` takes; the extractor is only made where there are images."""
 
     make: Callable[[], Extraction]

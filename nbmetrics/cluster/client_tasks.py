@@ -10,7 +10,7 @@ from ..errors import InvalidInput
 from ..evaluation.cells import Cell, Cells
 from ..evaluation.compute import Evaluation
 from ..metrics.base import Metric
-from .sources import Source
+from .sources import ClusterSource
 from .task_runner import TaskRunner
 from .tree_reduce import ClientTask, Node, TaskContext, leaf_node, lone_refusal
 
@@ -19,7 +19,11 @@ WORKER_MEMORY_SHARE = 0.2
 
 
 def start_leaves(
-    evaluation: Evaluation, metrics: dict[str, Metric[Any]], sources: Sequence[Source], runner: TaskRunner, most: float
+    evaluation: Evaluation,
+    metrics: dict[str, Metric[Any]],
+    sources: Sequence[ClusterSource],
+    runner: TaskRunner,
+    most: float,
 ) -> tuple[dict[str, list[Any]], Any, list[Any]]:
     """Return the generators' columns by metric, and futures of the `TaskContext` and of leaves that cover all clients.
 
@@ -43,7 +47,7 @@ def _identity(kit: TaskContext) -> TaskContext:
 
 
 def _client_tasks(
-    evaluation: Evaluation, metrics: Any, sources: Sequence[Source]
+    evaluation: Evaluation, metrics: Any, sources: Sequence[ClusterSource]
 ) -> list[tuple[str, Sequence[Any], ClientTask]]:
     """Return of each client its name, the futures of its rows, and its `ClientTask`."""
     tasks: list[tuple[str, Sequence[Any], ClientTask]] = []

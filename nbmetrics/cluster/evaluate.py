@@ -23,7 +23,7 @@ from ..metrics.base import Metric
 from .client_tasks import check_fits, collect_result, start_leaves
 from .connection import check_installed, connect
 from .pairs import has_room, score_by_pairs
-from .sources import Source, federation_of
+from .sources import ClusterSource, federation_of
 from .task_runner import TaskRunner
 from .tree_reduce import FAN_IN, merge_nodes, score_pool
 
@@ -66,7 +66,7 @@ def evaluate(
 
 
 def _all_results(
-    evaluation: Evaluation, sources: Sequence[Source], runner: TaskRunner, tell: Callable[[int], Any]
+    evaluation: Evaluation, sources: Sequence[ClusterSource], runner: TaskRunner, tell: Callable[[int], Any]
 ) -> list[Cells]:
     """Return the results of all metrics, in their order."""
     dim, results_by_name = evaluation.federation.dim, {}
@@ -92,7 +92,7 @@ def _all_results(
 def _score(
     evaluation: Evaluation,
     metrics: dict[str, Metric[Any]],
-    sources: Sequence[Source],
+    sources: Sequence[ClusterSource],
     runner: TaskRunner,
     tell: Callable[[int], Any],
 ) -> dict[str, Cells]:

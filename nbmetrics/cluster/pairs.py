@@ -23,7 +23,7 @@ from ..evaluation.cells import Cells, PoolOnlyClient, part_of
 from ..evaluation.compute import Evaluation
 from ..metrics.base import Metric
 from .client_tasks import collect_result, start_leaves
-from .sources import Source
+from .sources import ClusterSource
 from .task_runner import MIN_GROUPS_PER_THREAD, TaskRunner
 from .tree_reduce import Node, TaskContext
 
@@ -39,7 +39,7 @@ def has_room(evaluation: Evaluation) -> bool:
 def score_by_pairs(
     evaluation: Evaluation,
     metrics: dict[str, Metric[Any]],
-    sources: Sequence[Source],
+    sources: Sequence[ClusterSource],
     runner: TaskRunner,
     tell: Callable[[int], Any],
 ) -> dict[str, Cells]:

@@ -72,7 +72,7 @@ class RemoteRows:
 
 
 @dataclass(frozen=True)
-class Source:
+class ClusterSource:
     """Where the rows of one client come from: futures (rows, or batches of them), or a function; neither: from here."""
 
     name: str
@@ -144,19 +144,19 @@ def checksum_of(client: Client) -> int | None:
     return checksum(to_numpy(client.rows)) if client.stream is None else client.stream.checksum
 
 
-def federation_of(federation_like: Any, runner: TaskRunner) -> tuple[Federation, list[Source]]:
+def federation_of(federation_like: Any, runner: TaskRunner) -> tuple[Federation, list[ClusterSource]]:
     """Return the federation, with `RemoteRows` for rows that are not here, and where each client's rows come from."""
     items = _named_items(federation_like)
     sources = {name: source for name, item in items if (source := _source(name, item)) is not None}
     if not sources:
         federation = federation_like if isinstance(federation_like, Federation) else Federation(federation_like)
-        return federation, [Source(name) for name in federation.names]
+        return federation, [ClusterSource(name) for name in federation.names]
     clients: dict[str, Any] = dict(items)
     for rows in _inspect_sources(list(sources.values()), max(MIN_SAMPLE_ROWS, TOTAL_SAMPLE_ROWS // len(items)), runner):
         item = clients[rows.name]
         client = item if isinstance(item, Client) else Client(np.zeros((1, rows.shape[1])))
         clients[rows.name] = client._with(rows=rows)
-    return Federation(clients), [sources.get(name) or Source(name) for name in clients]
+    return Federation(clients), [sources.get(name) or ClusterSource(name) for name in clients]
 
 
 def _named_items(federation_like: Any) -> list[tuple[str, Any]]:
@@ -180,7 +180,7 @@ def _named_items(federation_like: Any) -> list[tuple[str, Any]]:
     return pairs
 
 
-def _source(name: str, item: Any) -> Source | None:
+def _source(name: str, item: Any) -> ClusterSource | None:
     """Return where a client's rows come from if that is the cluster; None for rows that are here."""
     from dask import is_dask_collection
     from dask.delayed import Delayed
@@ -189,18 +189,18 @@ def _source(name: str, item: Any) -> Source | None:
     if isinstance(item, Client) and item.stream is not None:
         item.stream.who = f"client {name!r}"
         item.stream.check_repeatable()
-        return Source(name, function=partial(_quiet_stream, item.stream))
+        return ClusterSource(name, function=partial(_quiet_stream, item.stream))
     if isinstance(item, Future):
-        return Source(name, (item,))
+        return ClusterSource(name, (item,))
     if is_dask_collection(item):
         if isinstance(item, Delayed):
-            return Source(name, (item,))
+            return ClusterSource(name, (item,))
         if getattr(item, "ndim", 0) != 2 or len(item.chunks[1]) > 1:
             seen = f"client {name!r} is {shown(item)}"
             raise InvalidInput("clients", seen, "Give a dask.array of rows (n, d), in blocks of whole rows")
         if futures_of(item):
-            return Source(name, tuple(item.to_delayed().ravel()))
-        return Source(name, function=partial(_blocks, item))
+            return ClusterSource(name, tuple(item.to_delayed().ravel()))
+        return ClusterSource(name, function=partial(_blocks, item))
     is_function = callable(item) and not isinstance(item, (Distribution, Client)) and not hasattr(item, "state_dict")
     if not is_function:
         return None
@@ -211,7 +211,7 @@ def _source(name: str, item: Any) -> Source | None:
         raise InvalidInput("clients", seen, "Give one without, such as functools.partial(function, …)") from None
     except ValueError:  # built in, without a signature
         pass
-    return Source(name, function=item)
+    return ClusterSource(name, function=item)
 
 
 def _quiet_stream(stream: Stream) -> Stream:
@@ -225,7 +225,7 @@ def _blocks(array: Any) -> Iterator[np.ndarray]:
         yield np.asarray(array.blocks[position].compute(scheduler="synchronous"))
 
 
-def _inspect_sources(sources: Sequence[Source], share: int, runner: TaskRunner) -> list[RemoteRows]:
+def _inspect_sources(sources: Sequence[ClusterSource], share: int, runner: TaskRunner) -> list[RemoteRows]:
     """Return the first look at each source; raise the first refusal."""
     parties = [(s.name, s.futures, (s.name, s.function, len(s.futures))) for s in sources]
     futures = runner.submit_groups(inspect_clients, parties, share, about="a first look at the rows")

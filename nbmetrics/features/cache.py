@@ -55,7 +55,7 @@ class CacheWarning(UserWarning):
     """Rows were computed and are returned, but could not be kept."""
 
 
-class File(NamedTuple):
+class CacheFile(NamedTuple):
     """One chunk on the disk."""
 
     used: int  # nanoseconds since 1970
@@ -152,7 +152,7 @@ class Cache:
         """Where the rows of one extractor are."""
         return Shelf(self, name, fingerprint)
 
-    def files(self) -> list[File]:
+    def files(self) -> list[CacheFile]:
         """The chunks, that of the oldest use first."""
         return sorted(file for shelf in self._shelves() for file in _files(shelf, _CHUNK))
 
@@ -328,12 +328,12 @@ def _entries(folder: Path, pattern: re.Pattern[str]) -> list[os.DirEntry[str]]:
         return []
 
 
-def _files(folder: Path, pattern: re.Pattern[str]) -> Iterator[File]:
+def _files(folder: Path, pattern: re.Pattern[str]) -> Iterator[CacheFile]:
     for entry in _entries(folder, pattern):
         try:
             if entry.is_file(follow_symlinks=False):
                 stat = entry.stat(follow_symlinks=False)
-                yield File(stat.st_mtime_ns, stat.st_size, Path(entry.path))
+                yield CacheFile(stat.st_mtime_ns, stat.st_size, Path(entry.path))
         except OSError:  # gone since
             continue
 

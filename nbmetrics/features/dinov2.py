@@ -18,7 +18,7 @@ SIZES = {"s": (384, 12, 6), "b": (768, 12, 12), "l": (1024, 24, 16), "g": (1536,
 LayerNorm = partial(nn.LayerNorm, eps=1e-6)
 
 
-class Scale(nn.Module):
+class LayerScale(nn.Module):
     """A factor for each feature."""
 
     def __init__(self, dim: int) -> None:
@@ -66,8 +66,8 @@ class GatedMlp(nn.Module):
 class Block(nn.Module):
     def __init__(self, dim: int, heads: int, is_gated: bool) -> None:
         super().__init__()
-        self.norm1, self.attn, self.ls1 = LayerNorm(dim), Attention(dim, heads), Scale(dim)
-        self.norm2, self.mlp, self.ls2 = LayerNorm(dim), (GatedMlp if is_gated else Mlp)(dim), Scale(dim)
+        self.norm1, self.attn, self.ls1 = LayerNorm(dim), Attention(dim, heads), LayerScale(dim)
+        self.norm2, self.mlp, self.ls2 = LayerNorm(dim), (GatedMlp if is_gated else Mlp)(dim), LayerScale(dim)
 
     def forward(self, x: Any) -> Any:
         x = x + self.ls1(self.attn(self.norm1(x)))

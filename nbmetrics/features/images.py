@@ -19,7 +19,7 @@ from .decode import Unread
 from .files import file_of_path, files_in_folder, files_in_zip, is_path, refusal_by_name
 from .layouts import Stack
 from .loaders import source_of_data_set
-from .sources import Arrays, FileItems, Source, SourceCheck, is_pillow
+from .sources import Arrays, FileItems, ImageSource, SourceCheck, is_pillow
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,11 @@ class Images(Sequence[np.ndarray]):
     """
 
     def __init__(
-        self, source: Source, checked: SourceCheck, labels: np.ndarray | None = None, places: np.ndarray | None = None
+        self,
+        source: ImageSource,
+        checked: SourceCheck,
+        labels: np.ndarray | None = None,
+        places: np.ndarray | None = None,
     ) -> None:
         self._source, self._check, self.labels = source, checked, labels
         self._is_part = places is not None
@@ -235,7 +239,7 @@ def images(source: Any, *, labels: Any = None, strict: bool = False) -> Images:
     )
 
 
-def _source(source: Any) -> Source:
+def _source(source: Any) -> ImageSource:
     """Return the source that fits what is given."""
     if is_path(source):
         return _at_path(os.fspath(source))
@@ -250,7 +254,7 @@ def _source(source: Any) -> Source:
     raise InvalidInput("source", f"got {shown(source)}", "Give [image]" if is_pillow(source) else _FIX)
 
 
-def _at_path(path: str | bytes) -> Source:
+def _at_path(path: str | bytes) -> ImageSource:
     if isinstance(path, str) and os.path.isdir(path):
         return FileItems(files_in_folder(path), folders=True)
     if isinstance(path, str) and os.path.isfile(path):
@@ -304,7 +308,7 @@ def _labels(labels: Any, sequence: Images) -> np.ndarray:
     raise InvalidInput("labels", f"got {len(values):,} labels for {len(sequence):,} images", wanted)
 
 
-def _unread_lines(source: Source, seen: SourceCheck) -> str:
+def _unread_lines(source: ImageSource, seen: SourceCheck) -> str:
     """Return the first few that were not read, each with its reason."""
     lost = (seen.unreadable() or [int(i) for i in np.flatnonzero(~seen.read)])[:_FIRST]
     return "".join(f"; {source.name(i)} ({seen.reasons[i]})" for i in lost)

@@ -19,13 +19,13 @@ from ..arrays import is_array
 from ..errors import MAX_ITEMS, InvalidInput, check_count
 from .decode import Unread, one_line, reason_of
 from .layouts import Stack
-from .sources import Source, SourceCheck, check_all, digest_of, read_value, verdict_of
+from .sources import ImageSource, SourceCheck, check_all, digest_of, read_value, verdict_of
 
 MAX_SPOOL_BYTES = 8 * 10**9
 _MAX_REASON_LETTERS = 200
 
 
-def source_of_data_set(value: Any) -> Source | None:
+def source_of_data_set(value: Any) -> ImageSource | None:
     """Return a source of a data set or loader; None for anything else."""
     torch = sys.modules.get("torch")
     if torch is not None:

@@ -43,7 +43,7 @@ class SourceCheck:
         return [int(i) for i in np.flatnonzero(~self.read) if self.reasons[int(i)] not in HARMLESS]
 
 
-class Source(Protocol):
+class ImageSource(Protocol):
     """Things found at one place, numbered from 0."""
 
     def __len__(self) -> int:

@@ -333,7 +333,7 @@ def _kth(table: _Nearest, counts: np.ndarray, wanted: np.ndarray) -> Neighbors:
     return Neighbors(squared[hit], j[hit])
 
 
-class Comparison:
+class DistanceComparison:
     """Which d²(x_i, y_j) lie below a radius of i, and which below one of j: decided exactly, block by block.
 
     Parameters

@@ -25,7 +25,7 @@ from ..arrays import align, check_frames, like, namespace, to_numpy
 from ..errors import check_count, check_flag
 from ..summaries.rows import Rows
 from .base import RowsMetric, Sample, sample_if_needed
-from .nearest_neighbors import Comparison, Distinct, kth_within
+from .nearest_neighbors import DistanceComparison, Distinct, kth_within
 from .weak_cache import remember
 
 # Results kept, at most 8 bytes a row each: the four metrics follow one another, so all pairs of client and
@@ -106,7 +106,7 @@ def _overlap(real: Distinct, generated: Distinct, k: int, inclusive: bool) -> Ov
     around = xp.zeros((y.shape[0],), dtype=xp.float64, device=y.device)
     copies = xp.astype(like(real.counts, x), xp.float32)
     recalled, covered = np.zeros(real.size, bool), np.zeros(real.size, bool)
-    for rows, columns, in_real, in_generated in Comparison(x, y, across, along, inclusive=inclusive):
+    for rows, columns, in_real, in_generated in DistanceComparison(x, y, across, along, inclusive=inclusive):
         around[columns] += copies[rows] @ xp.astype(in_real, xp.float32)
         covered[rows] |= to_numpy(xp.any(in_real, axis=1))
         recalled[rows] |= to_numpy(xp.any(in_generated, axis=1))

@@ -305,7 +305,7 @@ def test_bad_input_is_refused_before_anything_is_read(features, folder, run, tmp
     folder("pictures", 90, 3)
     (tmp_path / "page.html").mkdir()
     (tmp_path / "table.csv").write_text("1,2\n3,4\n")
-    monkeypatch.setattr(parties.Reader, "federation", lambda *_: pytest.fail("a file was read first"))
+    monkeypatch.setattr(parties.PartyReader, "federation", lambda *_: pytest.fail("a file was read first"))
     before = sorted(tmp_path.rglob("*"))
     words, said = REFUSED[case]
     code, out, err = run(*words)
@@ -355,7 +355,7 @@ def test_an_interrupt_says_how_to_go_on(features, run, monkeypatch):
         stop.add_note("128 of 600 images are in the cache: run the same again")
         raise stop
 
-    monkeypatch.setattr(parties.Reader, "federation", stopped)
+    monkeypatch.setattr(parties.PartyReader, "federation", stopped)
     code, out, err = run(*WORDS)
     assert (code, out) == (130, "") and err == "interrupted\n128 of 600 images are in the cache: run the same again\n"
 
@@ -364,7 +364,7 @@ def test_settings_of_python_that_a_refusal_proposes_are_options_here(features, r
     def refused(*_):
         raise nm.InvalidInput("weights", "are not here", "Use download=True, or extractor='digits-cnn'")
 
-    monkeypatch.setattr(parties.Reader, "federation", refused)
+    monkeypatch.setattr(parties.PartyReader, "federation", refused)
     assert run(*WORDS)[2] == "error: weights: are not here. Use --download, or --extractor digits-cnn\n"
 
 
@@ -373,7 +373,7 @@ def test_warnings_are_one_line_each(features, run, monkeypatch):
         warnings.warn("look\x1b out", UserWarning, stacklevel=1)
         raise nm.InvalidInput("CLIENTS", "are gone", "Look for them")
 
-    monkeypatch.setattr(parties.Reader, "federation", warned)
+    monkeypatch.setattr(parties.PartyReader, "federation", warned)
     _, _, err = run(*WORDS)
     assert err.splitlines()[0] == "warning: look\\x1b out"
 

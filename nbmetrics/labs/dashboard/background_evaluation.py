@@ -14,7 +14,7 @@ _LOG = logging.getLogger(__name__)
 _TURN, MAX_SECONDS_OF_WAIT = threading.Lock(), 1.0
 
 
-class Step(Protocol):
+class PieceOfWork(Protocol):
     """A piece of work, about half a second of it, and what it is in words."""
 
     @property
@@ -38,7 +38,7 @@ class BackgroundEvaluation:
     tell : called before the first step, after each and at the end, with words for what is done next, "" at the end
     """
 
-    def __init__(self, next_step: Callable[[], Step | None], tell: Callable[[str], None], name: str) -> None:
+    def __init__(self, next_step: Callable[[], PieceOfWork | None], tell: Callable[[str], None], name: str) -> None:
         self._next_step, self._tell, self._name = next_step, tell, name
         self._worker = Worker(self._work, name)
         self._told = threading.Condition()
@@ -106,12 +106,12 @@ class BackgroundEvaluation:
         if self._wakes:  # there is more, or somebody wants more meanwhile
             self._worker.put(_Wake())
 
-    def _steps(self) -> Iterator[Step]:
+    def _steps(self) -> Iterator[PieceOfWork]:
         while not (self._stopped or self._closed) and (step := self._next_step()) is not None:
             yield step
 
 
-def _run_in_turn(step: Step) -> None:
+def _run_in_turn(step: PieceOfWork) -> None:
     """Run a step after those of other Dashboards, unless they take long."""
     is_mine = _TURN.acquire(timeout=MAX_SECONDS_OF_WAIT)
     try:

@@ -20,7 +20,7 @@ import numpy as np
 
 from ...errors import InvalidInput, check_choice, check_count, check_number
 from ...ranking import is_tie, lowest
-from .history import History
+from .history import RunHistory
 
 # Calm values that make a range, at least and at most.
 MIN_CALM_VALUES, MAX_CALM_VALUES = 6, 20
@@ -51,7 +51,7 @@ class Rule(Protocol):
     @property
     def name(self) -> str: ...
 
-    def find_alarms(self, history: History) -> Iterator[Alarm]:
+    def find_alarms(self, history: RunHistory) -> Iterator[Alarm]:
         """Yield an alarm at each step at which the rule is met, and was not before."""
         ...
 
@@ -142,12 +142,12 @@ class NotFinite:
 
     name: str = "not finite"
 
-    def find_alarms(self, history: History) -> Iterator[Alarm]:
+    def find_alarms(self, history: RunHistory) -> Iterator[Alarm]:
         problems = [self._problem(history, point) for point in history.points]
         for place in _onsets([bool(problem) for problem in problems]):
             yield Alarm(history.points[place].step, self.name, problems[place])
 
-    def _problem(self, history: History, point: Any) -> str:
+    def _problem(self, history: RunHistory, point: Any) -> str:
         lost = [f"loss {name} is {value}" for name, value in point.losses.items() if not math.isfinite(value)]
         if point.is_scored:
             counted = np.array(history.weights) > 0
@@ -158,12 +158,12 @@ class NotFinite:
 
 
 @dataclass(frozen=True)
-class Collapse:
+class CollapseAlarm:
     """The generated rows vary far less than they did, and than the clients'."""
 
     name: str = "collapse"
 
-    def find_alarms(self, history: History) -> Iterator[Alarm]:
+    def find_alarms(self, history: RunHistory) -> Iterator[Alarm]:
         points = [point for point in history.points if math.isfinite(point.variance)]
         spreads = {segment.number: history.spread(segment) for segment in history.segments}
         met, highest, highest_before = [], 0.0, []
@@ -189,7 +189,7 @@ class WorstClient:
 
     name: str = "worst client"
 
-    def find_alarms(self, history: History) -> Iterator[Alarm]:
+    def find_alarms(self, history: RunHistory) -> Iterator[Alarm]:
         for line in history.lines.values():
             clients = line.facts.losses(line.clients)
             counted = np.array(history.weights) > 0
@@ -208,7 +208,7 @@ class SilentAverage:
 
     name: str = "avg silent"
 
-    def find_alarms(self, history: History) -> Iterator[Alarm]:
+    def find_alarms(self, history: RunHistory) -> Iterator[Alarm]:
         for line in history.lines.values():
             rises = _paired_rises(line.facts.losses(line.all), line.facts.losses(line.avg))
             met = [
@@ -226,7 +226,7 @@ class GapCloses:
 
     name: str = "gap closes"
 
-    def find_alarms(self, history: History) -> Iterator[Alarm]:
+    def find_alarms(self, history: RunHistory) -> Iterator[Alarm]:
         for line in (line for line in history.lines.values() if line.facts.kind == "fid"):
             down, met, levels = CalmRange(-1), [], []
             for gap in line.gap:
@@ -244,7 +244,7 @@ class GapMoves:
 
     name: str = "instrument"
 
-    def find_alarms(self, history: History) -> Iterator[Alarm]:
+    def find_alarms(self, history: RunHistory) -> Iterator[Alarm]:
         for line in (line for line in history.lines.values() if line.facts.kind == "kid"):
             gaps = line.gap
             finite = np.flatnonzero(np.isfinite(gaps))
@@ -269,7 +269,7 @@ class Stall:
 
     name: str = "stalled"
 
-    def find_alarms(self, history: History) -> Iterator[Alarm]:
+    def find_alarms(self, history: RunHistory) -> Iterator[Alarm]:
         for point in history.points:
             if point.late > 0:
                 words = f"No step came for {point.late:,.0f} s before this one, far longer than ever before."
@@ -277,7 +277,7 @@ class Stall:
 
 
 DEFAULT_RULES: tuple[Rule, ...] = (
-    NotFinite(), Collapse(), WorstClient(), SilentAverage(), GapCloses(), GapMoves(), Stall()
+    NotFinite(), CollapseAlarm(), WorstClient(), SilentAverage(), GapCloses(), GapMoves(), Stall()
 )  # fmt: skip
 
 
@@ -306,7 +306,7 @@ class Threshold:
         down = None if falls is None else check_number(falls, "falls", **limits)
         return cls(column, up, down, check_count(for_, "for_", maximum=1_000_000))
 
-    def find_alarms(self, history: History) -> Iterator[Alarm]:
+    def find_alarms(self, history: RunHistory) -> Iterator[Alarm]:
         steps, values = column(history, self.column)
         sign, share = (1, self.rises) if self.rises is not None else (-1, self.falls)
         assert share is not None
@@ -323,7 +323,7 @@ class Threshold:
             yield Alarm(int(steps[place]), self.name, words)
 
 
-def columns(history: History) -> list[str]:
+def columns(history: RunHistory) -> list[str]:
     """Return the columns for alarms: `fid_avg`, `fid_all`, `fid_gap` and so on, losses, and `variance`."""
     scores = [
         f"{name}_{part}" for name in dict.fromkeys([*history.metrics, *history.lines]) for part in ("avg", "all", "gap")
@@ -331,7 +331,7 @@ def columns(history: History) -> list[str]:
     return [*scores, *history.losses.columns[1:], "variance"]
 
 
-def column(history: History, name: str) -> tuple[np.ndarray, np.ndarray]:
+def column(history: RunHistory, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return steps and values of a column; empty while there is none of that name yet."""
     line_name, _, part = name.rpartition("_")
     if line_name in history.lines and part in ("avg", "all", "gap"):
@@ -345,7 +345,7 @@ def column(history: History, name: str) -> tuple[np.ndarray, np.ndarray]:
     return np.array([], dtype=np.int64), np.array([])
 
 
-def check_column(history: History, name: str) -> None:
+def check_column(history: RunHistory, name: str) -> None:
     """Refuse the name of a column of scores that cannot come; a loss may come later."""
     names = columns(history)
     line, _, part = name.rpartition("_")
@@ -353,7 +353,7 @@ def check_column(history: History, name: str) -> None:
         check_choice(name, names, "column")
 
 
-def find_alarms(history: History, rules: Sequence[Rule]) -> list[Alarm]:
+def find_alarms(history: RunHistory, rules: Sequence[Rule]) -> list[Alarm]:
     """Find all alarms of a history, in the order of their steps."""
     alarms = [alarm for rule in rules for alarm in rule.find_alarms(history)]
     return sorted(alarms, key=lambda alarm: alarm.step)

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...errors import InvalidInput
 from ...ranking import lowest, order, same_scores
-from .history import History, Line
+from .history import Line, RunHistory
 from .scoring import MAX_NOISY_CLIENTS, draws_under_weights, standard_errors
 
 CONFIDENCE_LEVEL = 0.95
@@ -50,12 +50,12 @@ def best_step(line: Line, part: str) -> BestStep:
     return BestStep(int(line.steps[place]), place)
 
 
-def best_steps(history: History, line: Line) -> dict[str, int | None]:
+def best_steps(history: RunHistory, line: Line) -> dict[str, int | None]:
     """Return the best step by avg and by all."""
     return {part: best_step(line, part).step for part in PARTS}
 
 
-def best_set(history: History, line: Line, part: str) -> list[int]:
+def best_set(history: RunHistory, line: Line, part: str) -> list[int]:
     """Return the steps not worse than any other by more than chance; InvalidInput where the noise is not known."""
     losses = line.facts.losses(getattr(line, part))
     best_first = order(np.where(np.isfinite(losses), losses, np.inf))
@@ -96,7 +96,7 @@ def is_best_within_chance(losses: np.ndarray, draws: np.ndarray, level: float = 
     return may_be_best
 
 
-def noise_draws(history: History, line: Line, place: int, part: str) -> np.ndarray | None:
+def noise_draws(history: RunHistory, line: Line, place: int, part: str) -> np.ndarray | None:
     """Return (B,) draws of the noise of one score as a loss; None where it is not known.
 
     KID-all has that of KID-avg, as its gap is the same at every step. Of FID-all under other weights than those logged
@@ -115,7 +115,7 @@ def noise_draws(history: History, line: Line, place: int, part: str) -> np.ndarr
     return -value if line.facts.higher_is_better and line.facts.best is None else value
 
 
-def line_errors(history: History, line: Line) -> np.ndarray:
+def line_errors(history: RunHistory, line: Line) -> np.ndarray:
     """Return (S, 3) standard errors of avg, all and gap under the history's weights; NaN where they are not known.
 
     Under other weights than those logged they are made from the draws, of runs that are not too long for it, and those
@@ -130,7 +130,7 @@ def line_errors(history: History, line: Line) -> np.ndarray:
     return errors
 
 
-def checkpoint_sentence(history: History, line: Line) -> str:
+def checkpoint_sentence(history: RunHistory, line: Line) -> str:
     """Say in a sentence what each aggregate would keep, and whether they differ by more than chance."""
     by = best_steps(history, line)
     if by["avg"] is None or by["all"] is None:

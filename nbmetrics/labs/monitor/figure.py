@@ -9,14 +9,14 @@ import pandas as pd
 
 from ...figures.drawing import AGGREGATES, COLOURS, Drawing, brief, legend, panels, plain
 from .best_checkpoints import line_errors
-from .history import History, Line
+from .history import Line, RunHistory
 
 MAX_NAME_LETTERS = 24
 # Standard errors on either side of a score that 95 % of its noise lies within.
 BAND_STANDARD_ERRORS = 1.96
 
 
-def run_figure(history: History, alarms: pd.DataFrame) -> Drawing:
+def run_figure(history: RunHistory, alarms: pd.DataFrame) -> Drawing:
     """Draw a column for each line: above avg and all, below the gap; losses in a last column."""
     lines = list(history.lines.values())
     has_losses = bool(len(history.losses))

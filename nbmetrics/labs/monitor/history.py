@@ -25,7 +25,7 @@ from ...errors import LONGEST_NAME, InvalidInput, check_choice, check_named_weig
 from ...evaluation.heterogeneity import kid_gap
 from ...metrics.fid.metric import FID
 from ...summaries.moments import Moments
-from .run_folder import Place, Reader, decode_number
+from .run_folder import LogReader, Place, decode_number
 
 LAST_STEP = 2**53
 MAX_CLIENTS, MAX_METRICS, MAX_LOSSES, MAX_REASONS = 10_000, 100, 1_000, 5
@@ -269,7 +269,7 @@ class Line:
             return self.avg - self.all
 
 
-class History:
+class RunHistory:
     """The visible points of a log under some weights.
 
     Parameters
@@ -288,13 +288,13 @@ class History:
         self.weights: Weights = last if weights is None else check_named_weights(weights, self.names)
         self._clients: dict[tuple[int, str], Any] = {}
 
-    def with_weights(self, weights: Any) -> History:
+    def with_weights(self, weights: Any) -> RunHistory:
         """The same run under other weights: avg and KID exactly, FID-all from moments or to first order."""
-        return History(self.segments, self.logged, self._load, weights)
+        return RunHistory(self.segments, self.logged, self._load, weights)
 
-    def with_points(self, points: Sequence[Point]) -> History:
+    def with_points(self, points: Sequence[Point]) -> RunHistory:
         """The same run with these points alone."""
-        return History(self.segments, points, self._load, self.weights)
+        return RunHistory(self.segments, points, self._load, self.weights)
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
@@ -528,12 +528,12 @@ def _first_format(table: np.ndarray) -> np.ndarray:
     return means
 
 
-def read_history(path: Any) -> tuple[History, Reader]:
+def read_history(path: Any) -> tuple[RunHistory, LogReader]:
     """Read the history of a folder; return it with the reader, which says what it left out.
 
     Raises InvalidInput where there is no run.
     """
-    reader, bytes_left = Reader(path), MAX_SCORE_BYTES
+    reader, bytes_left = LogReader(path), MAX_SCORE_BYTES
     segments: list[Segment] = []
     points: list[Point] = []
 
@@ -559,4 +559,4 @@ def read_history(path: Any) -> tuple[History, Reader]:
                 raise ValueError("is an event of no known kind, or comes before its segment")
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             reader.skip_line(number, f"lacks {error}" if isinstance(error, KeyError) else error)
-    return History(segments, points, reader.array), reader
+    return RunHistory(segments, points, reader.array), reader

@@ -21,7 +21,7 @@ from ...errors import InvalidInput, check_choice, shown
 from ..toolkit import modules
 from ..toolkit.lab import Lab
 from ..toolkit.saved import OF_MONITOR
-from .history import History, Point
+from .history import Point, RunHistory
 from .live_run import DEFAULT_SAMPLES, LiveRun
 from .page_encoding import encode_history, metrics_of
 from .publisher import MAX_TIME_SHARE, MAX_TIME_SHARE_AWAITED, Publisher
@@ -219,7 +219,7 @@ class Monitor(RunApi, Lab):
             self._sent = len(history.logged), history.segments, max((p.step for p in history.logged), default=-1)
             self._write(past=past, recent={}, told=describe_status(self._live_run))
 
-    def _tail(self, history: History, added: tuple[Point, ...]) -> History:
+    def _tail(self, history: RunHistory, added: tuple[Point, ...]) -> RunHistory:
         """The history of those points, and the first of each segment, whose number of rows names the lines."""
         firsts = {}
         for point in history.logged:

@@ -21,10 +21,10 @@ from ...distributions import check_draw
 from ...errors import InvalidInput, caller_level, check_count, check_flag, check_names, printable, shown
 from . import alarms as rules
 from .generator_sampling import GeneratorSampler, StepSample
-from .history import LAST_STEP, MAX_LOSSES, History, Point, Segment, read_history
+from .history import LAST_STEP, MAX_LOSSES, Point, RunHistory, Segment, read_history
 from .loop_timing import Budget, StepClock, watch_cells
 from .run_api import Run
-from .run_folder import Reader, Writer, encode_losses, resolve_folder
+from .run_folder import LogReader, Writer, encode_losses, resolve_folder
 from .scoring import Scoring
 from .scoring_thread import ScoringThread, StepRecord
 
@@ -119,7 +119,7 @@ class LiveRun(Run):
         _live_runs[self.path] = self
         atexit.register(_close_at_exit, weakref.ref(self))
 
-    def _show_history(self, history: History, reader: Reader) -> None:
+    def _show_history(self, history: RunHistory, reader: LogReader) -> None:
         """Start from a history, and add to it."""
         super().__init__(history)
         self._reader = reader
@@ -251,11 +251,11 @@ class LiveRun(Run):
         return True if self._scoring_thread is None else self._scoring_thread.wait(seconds)
 
     @property
-    def history(self) -> History:
+    def history(self) -> RunHistory:
         """What is known by now, as an immutable value."""
         with self._lock:
             if self._history is None:
-                self._history = History(self._segments, self._points, self._reader.array)
+                self._history = RunHistory(self._segments, self._points, self._reader.array)
             return self._history
 
     def alarm(
@@ -307,7 +307,7 @@ class LiveRun(Run):
             self._scoring_thread.close(CLOSE_SECONDS)
 
 
-def _read_run(path: Path, names: Any) -> tuple[History, Reader]:
+def _read_run(path: Path, names: Any) -> tuple[RunHistory, LogReader]:
     """Read the run of a folder, which may be empty; InvalidInput where it is of other clients."""
     history, reader = read_history(path)
     if history.segments and history.names != tuple(names):

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .history import History, Line
+from .history import Line, RunHistory
 
 # Bytes of numbers that travel in one message, a third more as text; of a longer run steps are left out.
 MAX_MESSAGE_BYTES = 1_800_000
@@ -32,7 +32,7 @@ def encode_numbers(values: Any, kind: str = "<f8") -> str:
         return base64.b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode()
 
 
-def encode_history(history: History, after: float = -math.inf, kept: Sequence[int] = ()) -> dict[str, Any]:
+def encode_history(history: RunHistory, after: float = -math.inf, kept: Sequence[int] = ()) -> dict[str, Any]:
     """Encode lines and losses of the steps after one; where they are too many, `kept` are never left out."""
     names = [facts.name for facts in metrics_of(history)]
     lines = {name: _later(line, after) for name, line in history.lines.items()}
@@ -59,7 +59,7 @@ def _encode_line(line: Line) -> dict[str, str]:
     return {**scores, "clients": encode_numbers(line.clients, "<f4"), "errors": encode_numbers(line.errors, "<f4")}
 
 
-def metrics_of(history: History) -> list[Any]:
+def metrics_of(history: RunHistory) -> list[Any]:
     """Return the facts of all metrics, each once, as of the last segment."""
     return list({facts.name: facts for segment in history.segments for facts in segment.metrics}.values())
 
@@ -92,7 +92,7 @@ def select_steps(steps: np.ndarray, curves: Sequence[np.ndarray], share: float, 
     return np.unique([0, count - 1, *named, *places])
 
 
-def _losses(history: History, after: float) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def _losses(history: RunHistory, after: float) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Return the steps and values of each loss, by name."""
     series: dict[str, tuple[list[int], list[float]]] = {}
     for point in history.points:
@@ -109,7 +109,7 @@ def _is_same_table(table: np.ndarray | None, first: np.ndarray) -> bool:
     return table is not None and np.allclose(table, first, rtol=1e-9, atol=0.0)
 
 
-def encode_gaps(history: History) -> dict[str, Any]:
+def encode_gaps(history: RunHistory) -> dict[str, Any]:
     """Encode KID's gaps as tables for any weights, see toolkit/view/kid_gap.js, where all segments share them."""
     gaps = {}
     k = len(history.names)

@@ -11,7 +11,7 @@ from ...errors import check_choice
 from . import alarms as rules
 from .best_checkpoints import PARTS, best_set, best_steps, checkpoint_sentence
 from .callbacks import HuggingFaceCallback, LightningCallback
-from .history import History
+from .history import RunHistory
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,13 +32,13 @@ class Run:
     troubles : what could not be drawn, written or read
     """
 
-    def __init__(self, history: History, alarm_rules: list[rules.Rule] | None = None) -> None:
-        self._history: History | None = history
+    def __init__(self, history: RunHistory, alarm_rules: list[rules.Rule] | None = None) -> None:
+        self._history: RunHistory | None = history
         self._rules: list[rules.Rule] = [*rules.DEFAULT_RULES] if alarm_rules is None else alarm_rules
-        self._alarm_cache: tuple[History, list[rules.Rule], list[rules.Alarm]] | None = None
+        self._alarm_cache: tuple[RunHistory, list[rules.Rule], list[rules.Alarm]] | None = None
 
     @property
-    def history(self) -> History:
+    def history(self) -> RunHistory:
         """What is known by now, as a value."""
         assert self._history is not None
         return self._history

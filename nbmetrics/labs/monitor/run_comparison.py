@@ -15,7 +15,7 @@ import numpy as np
 from ...errors import InvalidInput, check_text, printable, shown
 from ...ranking import same_scores
 from .best_checkpoints import MAX_COMPARED_STEPS, PARTS, best_step, is_best_within_chance, noise_draws
-from .history import History, Line
+from .history import Line, RunHistory
 from .live_run import LiveRun
 from .page_encoding import encode_history
 from .run_api import Run
@@ -54,7 +54,7 @@ class RunComparison:
             raise InvalidInput("other", why, "Compare runs of the same clients, by the same metric")
         return cls(run, check_text(name, "name")[:MAX_NAME_LETTERS])
 
-    def encode(self, own: History) -> dict[str, Any]:
+    def encode(self, own: RunHistory) -> dict[str, Any]:
         """Encode the other run for the page, {"name", "run", "past", "why"}, of the lines that can be compared."""
         history = self.run.history
         key = (history, tuple(own.lines), why_incomparable(own, history))
@@ -77,7 +77,7 @@ class RunComparison:
         judgement = judge_run(self.run, shares, bool(is_own), is_whole=False)
         return {"lines": judgement["lines"], "words": self.sentences(own.history, shares)}
 
-    def sentences(self, own: History, shares: Any = None) -> dict[str, str]:
+    def sentences(self, own: RunHistory, shares: Any = None) -> dict[str, str]:
         """Say of each line of `own` whose best step is better, and whether by more than chance."""
         other = self.run.history
         if why := why_incomparable(own, other):
@@ -86,7 +86,7 @@ class RunComparison:
         return {name: why_line_incomparable(own, other, name) or _sentence(sides, name) for name in own.lines}
 
 
-def why_incomparable(first: History, second: History) -> str:
+def why_incomparable(first: RunHistory, second: RunHistory) -> str:
     """Say why no score of two runs can be compared; "" where they can, or too little is known yet."""
     if first.names != second.names:
         return f"is of other clients: {shown(list(second.names))}"
@@ -104,7 +104,7 @@ def why_incomparable(first: History, second: History) -> str:
     return f"was scored against other rows of {shown(named)}" if named else ""
 
 
-def why_line_incomparable(first: History, second: History, name: str) -> str:
+def why_line_incomparable(first: RunHistory, second: RunHistory, name: str) -> str:
     """Say why a line of two runs is not compared; "" where it is."""
     label = first.lines[name].facts.label
     if name not in second.lines:
@@ -118,13 +118,13 @@ def why_line_incomparable(first: History, second: History, name: str) -> str:
     return ""
 
 
-def _centres(history: History) -> list[np.ndarray]:
+def _centres(history: RunHistory) -> list[np.ndarray]:
     """Return variance and mean of the clients' features, of each segment where they are known."""
     arrays = [history.array(segment.frames.get("centres")) for segment in history.segments]
     return [c for c in arrays if c is not None and c.ndim == 2 and len(c) == len(history.names)]
 
 
-def _sentence(sides: list[History], name: str) -> str:
+def _sentence(sides: list[RunHistory], name: str) -> str:
     lines = [history.lines[name] for history in sides]
     label, verdicts = lines[0].facts.label, {part: _verdict(sides, lines, part) for part in PARTS}
     if verdicts["avg"] == verdicts["all"]:
@@ -132,7 +132,7 @@ def _sentence(sides: list[History], name: str) -> str:
     return f"Of both runs, {label}-avg would keep {verdicts['avg']}. {label}-all would keep {verdicts['all']}."
 
 
-def _verdict(sides: list[History], lines: list[Line], part: str) -> str:
+def _verdict(sides: list[RunHistory], lines: list[Line], part: str) -> str:
     """Say which step of which run avg or all would keep, and whether by more than chance."""
     steps, places = zip(*((one.step, one.place) for one in (best_step(line, part) for line in lines)), strict=True)
     if None in steps:
@@ -149,7 +149,7 @@ def _verdict(sides: list[History], lines: list[Line], part: str) -> str:
     return f"{verdict}: {'could be chance' if by_chance else 'more than chance'}"
 
 
-def _could_be_chance(sides: list[History], lines: list[Line], part: str, behind: int) -> bool | None:
+def _could_be_chance(sides: list[RunHistory], lines: list[Line], part: str, behind: int) -> bool | None:
     """Whether a step of the run that is behind may be the best of both runs; None where their noise is not known."""
     rows = [centres for history in sides for centres in _centres(history)]
     if not rows or any(not np.array_equal(rows[0], other) for other in rows):

@@ -242,7 +242,7 @@ def _pending_events(folder: Path) -> Iterator[dict[str, Any]]:
             continue
 
 
-class Reader:
+class LogReader:
     """Reads the events of a folder, and the arrays that they name.
 
     Attributes

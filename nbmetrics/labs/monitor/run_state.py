@@ -13,7 +13,7 @@ from typing import Any
 
 from ...errors import InvalidInput, printable
 from .best_checkpoints import PARTS, best_set, best_steps, checkpoint_sentence, line_errors
-from .history import History, Line
+from .history import Line, RunHistory
 from .live_run import LiveRun
 from .page_encoding import encode_gaps, encode_numbers, metrics_of
 from .run_api import Run
@@ -23,7 +23,7 @@ MAX_ALARMS, MAX_SET_STEPS = 200, 1_000
 MAX_SENTENCE_LETTERS = 500
 
 
-def describe_run(history: History, is_kept: bool) -> dict[str, Any]:
+def describe_run(history: RunHistory, is_kept: bool) -> dict[str, Any]:
     """Return what does not change while a run goes on."""
     facts = [
         {"name": m.name, "label": m.label, "higher": m.higher_is_better, "best": m.best, "kind": m.kind}
@@ -64,7 +64,7 @@ def judge_run(run: Run, shares: Sequence[float], is_own: bool, *, is_whole: bool
     return {**result, "alarms": _newest_alarms(reweighted)} if is_whole else result
 
 
-def _judge_line(history: History, line: Line, is_own: bool, is_whole: bool) -> dict[str, Any]:
+def _judge_line(history: RunHistory, line: Line, is_own: bool, is_whole: bool) -> dict[str, Any]:
     judgement: dict[str, Any] = {"best": best_steps(history, line)}
     if is_whole:
         judgement |= {"words": checkpoint_sentence(history, line), "sets": _best_sets(history, line)}
@@ -80,7 +80,7 @@ def _commonest(line: Line) -> str:
     return max(set(line.kinds), key=line.kinds.count) if line.kinds else ""
 
 
-def _best_sets(history: History, line: Line) -> dict[str, list[int]] | None:
+def _best_sets(history: RunHistory, line: Line) -> dict[str, list[int]] | None:
     try:
         return {part: best_set(history, line, part)[:MAX_SET_STEPS] for part in PARTS}
     except InvalidInput:  # the noise is not known

@@ -18,7 +18,7 @@ import numpy as np
 from ...arrays import to_numpy
 from ...federation import Federation, Generator
 from ...federation.image_sources import images_of
-from .history import History
+from .history import RunHistory
 from .page_encoding import encode_numbers
 
 # Rows that are kept as points, of so many features at most.
@@ -77,7 +77,7 @@ def _grey_pictures(images: Any) -> np.ndarray | None:
     return np.stack([np.asarray(square, dtype=np.float32).ravel() for square in squares])
 
 
-def encode_previews(history: History, wanted: Iterable[int] = ()) -> dict[str, Any]:
+def encode_previews(history: RunHistory, wanted: Iterable[int] = ()) -> dict[str, Any]:
     """Encode the previews of at most `MAX_PREVIEW_STEPS` steps, `wanted` before others; {} where there are none."""
     points = [point for point in history.points if "rows" in point.frames]
     if not points:

@@ -9,14 +9,14 @@ from typing import Any
 
 from ...errors import InvalidInput, shown
 from .alarms import Alarm
-from .history import History
+from .history import RunHistory
 from .run_folder import resolve_folder
 
 # Clients whose own scores are written; of more there is avg and all.
 MAX_CLIENTS_WRITTEN = 100
 
 
-def to_tensorboard(history: History, alarms: list[Alarm], folder: Any) -> Path:
+def to_tensorboard(history: RunHistory, alarms: list[Alarm], folder: Any) -> Path:
     """Write a run for TensorBoard, and return the folder; see `nm.Monitor.to_tensorboard`."""
     if find_spec("tensorboard") is None:
         seen = "needs tensorboard, which is not installed"
@@ -43,7 +43,7 @@ def to_tensorboard(history: History, alarms: list[Alarm], folder: Any) -> Path:
     return path
 
 
-def _scalars(history: History) -> Any:
+def _scalars(history: RunHistory) -> Any:
     """Yield (tag, step, value) of scores, of each client's scores, and of losses."""
     for name, line in history.lines.items():
         steps = line.steps.tolist()

@@ -9,7 +9,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics import InvalidInput
 from nbmetrics.labs.monitor import alarms
-from nbmetrics.labs.monitor.history import History, Point, Segment
+from nbmetrics.labs.monitor.history import Point, RunHistory, Segment
 from nbmetrics.labs.monitor.live_run import LiveRun
 
 FID = {"name": "fid", "label": "FID", "higher_is_better": False, "best": None, "kind": "fid", "mixes": False}
@@ -33,7 +33,7 @@ def history(avg, of_all, *, metric=FID, variance=None, losses=None, terms=None):
         Point(segment, t, 0.0, loss, 100, np.array([[a, a]]), np.array([b]), (terms or {"real": 1.0},), v)
         for t, a, b, v, loss in given
     ]
-    return History([segment], points, None)
+    return RunHistory([segment], points, None)
 
 
 def sounded(run, rules=alarms.DEFAULT_RULES):
@@ -140,7 +140,7 @@ def test_the_worst_client_is_named_when_it_worsens_while_avg_improves():
     clients[20:] += [-2.0, 1.5, -0.5]  # b becomes the worst, avg falls
     segment = Segment.of(["a", "b", "c"], [1 / 3] * 3, [FID], 0)
     points = [Point(segment, t, 0.0, {}, 9, row[None], np.array([1.0]), ({},)) for t, row in enumerate(clients)]
-    (found,) = alarms.find_alarms(History([segment], points, None), alarms.DEFAULT_RULES)
+    (found,) = alarms.find_alarms(RunHistory([segment], points, None), alarms.DEFAULT_RULES)
     assert found.step == 21 and found.alarm == "worst client" and "b got worse" in found.words.replace(",", "")
 
 

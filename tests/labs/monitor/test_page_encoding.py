@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbmetrics.labs.monitor import page_encoding as packing
-from nbmetrics.labs.monitor.history import History, Point, Segment
+from nbmetrics.labs.monitor.history import Point, RunHistory, Segment
 from nbmetrics.labs.monitor.page_encoding import encode_history, select_steps
 
 FID = {"name": "fid", "label": "FID", "higher_is_better": False, "best": None, "kind": "fid", "mixes": False}
@@ -23,7 +23,7 @@ def run(steps, clients):
     points = [
         Point(segment, t, 0.0, {"d": 1.0, "g": float(-t)}, 9, scores[t], of_all[t], ({}, {})) for t in range(steps)
     ]
-    return History([segment], points, None)
+    return RunHistory([segment], points, None)
 
 
 def numbers(text):

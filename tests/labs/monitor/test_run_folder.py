@@ -44,7 +44,7 @@ for folder in map(str.strip, sys.stdin):
 
 
 def events(folder):
-    return [event for _, event in run_folder.Reader(folder).events()]
+    return [event for _, event in run_folder.LogReader(folder).events()]
 
 
 def is_gone(child):
@@ -70,7 +70,7 @@ def test_a_killed_writer_loses_nothing_that_was_written(tmp_path):
             process.stdin.write("\n")
             while (line := process.stdout.readline()) != "told\n":
                 said = int(line.split()[1])
-            reader = run_folder.Reader(folder)
+            reader = run_folder.LogReader(folder)
             found = [event for _, event in reader.events()]
             assert [event["step"] for event in found] == list(range(len(found)))
             assert said + 1 <= len(found) <= said + 2 and reader.skipped <= 1
@@ -100,7 +100,7 @@ def test_what_was_not_yet_written_is_read_and_the_next_writer_writes_it(tmp_path
     held = (tmp_path / PENDING).read_bytes()
     (tmp_path / PENDING).write_bytes(held[:9] + b"?" + held[10:].replace(b'"step":30', b'"step":31'))
     writer._steps = os.close(writer._steps) or -1  # as one that was killed: its lock is gone
-    reader = run_folder.Reader(tmp_path)
+    reader = run_folder.LogReader(tmp_path)
     expected = [0, *range(22, 30), *range(31, 40)]
     assert [event["step"] for _, event in reader.events()] == expected and not reader.skipped
     again = run_folder.Writer(tmp_path)
@@ -140,7 +140,7 @@ def test_damaged_lines_are_left_out_and_told_and_a_torn_end_is_put_aside(tmp_pat
     deep = b"[" * 200_000
     lines[2:2] = [b"no line", b"%08x %s" % (zlib.crc32(deep), deep), b"x" * (run_folder.MAX_LINE_BYTES + 5)]
     steps.write_bytes(b"\n".join([*lines[:-1], b"0123abcd {torn"]))
-    reader = run_folder.Reader(tmp_path)
+    reader = run_folder.LogReader(tmp_path)
     assert [event["step"] for _, event in reader.events()] == [0, 2, 3]
     assert reader.skipped == 5
     words = ("line 2: has another checksum", "line 3: has no", "line 4: is nested", "line 5: is too", "line 8: is torn")
@@ -209,7 +209,7 @@ def test_a_hostile_frame_is_refused_before_memory_is_taken(frame):
 def test_places_outside_of_the_file_are_refused(tmp_path):
     writer = run_folder.Writer(tmp_path)
     offset, length = writer.append_array(np.arange(3.0))
-    reader = run_folder.Reader(tmp_path)
+    reader = run_folder.LogReader(tmp_path)
     assert reader.array(run_folder.Place(offset, length)).tolist() == [0, 1, 2]
     for place in ((offset + 1, length), (-1, length), (offset, 2**50), (2**62, 1), (offset, 0)):
         with pytest.raises(ValueError):
@@ -224,12 +224,12 @@ def test_a_folder_has_one_writer_and_is_a_run_of_this_format(tmp_path):
     run_folder.Writer(tmp_path / "run").close()
     for path in (tmp_path, tmp_path / "absent", 3, tmp_path / "run" / run_folder.STEPS):
         with pytest.raises(InvalidInput):
-            run_folder.Reader(path)
+            run_folder.LogReader(path)
     with pytest.raises(InvalidInput, match=r"no folder|written"):
         run_folder.Writer(tmp_path / "run" / run_folder.STEPS / "below")
     (tmp_path / "run" / run_folder.META).write_text('{"version": 99}', "utf-8")
     with pytest.raises(InvalidInput, match="newer"):
-        run_folder.Reader(tmp_path / "run")
+        run_folder.LogReader(tmp_path / "run")
 
 
 HOSTILE = [
