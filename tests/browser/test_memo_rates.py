@@ -81,7 +81,7 @@ def opened(browser, stock_server):
 def cards_of(points, percent):
     """Python's, computed here."""
     study = study_of("moons", points, 0)
-    made = study.made(replace(MemorizationScene(points=points), copied=percent / 100))
+    made = study.generated(replace(MemorizationScene(points=points), copied=percent / 100))
     return list(study.judge.cards(study.features(made)).values())
 
 

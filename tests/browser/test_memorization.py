@@ -98,7 +98,7 @@ def test_every_slider_moves_the_picture_in_the_same_frame(opened):
 def assert_python_has_the_points(page, lab):
     scene, result = settle(page, lab)
     study = study_of(scene["data"], scene["points"], scene["seed"])
-    made = study.made(MemorizationScene.parse(scene))
+    made = study.generated(MemorizationScene.parse(scene))
     assert result["cards"]["fid_test"] == pytest.approx(nm.fid(study.test, made), abs=1e-9)
     press(lab, "Table view")
     table = lab.get_by_role("table", name="Generated points")
@@ -188,7 +188,7 @@ def test_a_click_chooses_the_nearest_point_and_links_it_to_what_it_is_like(opene
     scene, result = settle(page, lab)
     chosen = scene["selected"]
     study = study_of("moons", 60, 0)
-    made = study.made(MemorizationScene.parse(scene))
+    made = study.generated(MemorizationScene.parse(scene))
     nearest = int(np.argmin(np.sum((study.train - made[chosen]) ** 2, axis=1)))
     assert result["nearest"][chosen] == nearest
     unit = (places["tx"] - places["x"]) / (study.train[nearest] - made[chosen])[0]
