@@ -14,8 +14,6 @@ from itertools import islice
 from numbers import Complex, Real
 from typing import Any
 
-import numpy as np
-
 # An iterator that has given so many items is taken for an endless one.
 MAX_ITEMS = 1_000_000
 LONGEST_NAME = 300
@@ -148,9 +146,13 @@ def check_count(value: Any, argument: str, *, minimum: int = 1, maximum: float =
     return int(value) if isinstance(value, int) else int(number)  # a float does not hold every digit
 
 
+# By name: this module imports nothing heavy.
+NUMPY_BOOLS = {("numpy", "bool"), ("numpy", "bool_")}
+
+
 def check_flag(value: Any, argument: str) -> bool:
     """`value` as a bool: True or False, also of NumPy."""
-    if isinstance(value, (bool, np.bool_)):
+    if isinstance(value, bool) or (type(value).__module__, type(value).__name__) in NUMPY_BOOLS:
         return bool(value)
     raise InvalidInput(argument, f"got {shown(value)}", "Give True or False")
 
