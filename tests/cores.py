@@ -27,7 +27,7 @@ def with_core(core, threads):
 
 
 def kernels(core):
-    """What NumPy's and SciPy's OpenBLAS take where this kernel is asked for; nothing where the processor stops at it."""
+    """What NumPy's and SciPy's OpenBLAS take where this kernel is asked for; nothing where the processor lacks it."""
     done = subprocess.run([sys.executable, "-c", ASK], env=with_core(core, "1"), capture_output=True, text=True)
     if done.returncode < 0:
         return []
@@ -40,9 +40,8 @@ def main(arguments):
     for core in os.environ.get("CORES", CORES).split():
         taken = kernels(core)
         if not taken or set(taken) != {core}:
-            said.append(
-                f"SKIPPED {core}: here OpenBLAS takes {', '.join(taken) or 'it, and stops'}; a processor that has it runs it"
-            )
+            instead = ", ".join(taken) or "it, and stops"
+            said.append(f"SKIPPED {core}: OpenBLAS takes {instead} here; a processor that has it runs it")
             continue
         for threads in os.environ.get("THREADS", THREADS).split():
             print(f"\n== {core}, {threads} BLAS thread{'s' * (threads != '1')}", flush=True)
