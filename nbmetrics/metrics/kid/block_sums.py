@@ -18,13 +18,11 @@ from ...arrays import (
     Array,
     align,
     concat,
-    each_pair,
     like,
     memory,
     namespace,
     to_float64,
     to_numpy,
-    total,
     uniform_blocks,
 )
 from ...distributions import Gaussian
@@ -32,8 +30,8 @@ from ...summaries.stream import Stream
 
 # Rows of a block on either side.
 BLOCK_ROWS = 1024
-# Of `memory.block_bytes`: rows of a stream that are held, and rows that go by.
-HELD_SHARE, PASSING_SHARE = 2.0, 0.25
+# Of `memory.block_bytes`: rows of a stream that are held, and rows that go by; prepared rows.
+HELD_SHARE, PASSING_SHARE, PREPARED_SHARE = 2.0, 0.25, 1.0
 
 
 def pair_sum(kernel: Any, x: Array, y: Array, is_float32: bool) -> float:
@@ -41,14 +39,23 @@ def pair_sum(kernel: Any, x: Array, y: Array, is_float32: bool) -> float:
 
     k is computed in the type of the rows where `is_float32`, else in float64; sums are float64.
     """
+    step = min(BLOCK_ROWS, math.isqrt(int(memory.block_bytes / 8)))
+    held_rows = step * max(1, int(PREPARED_SHARE * memory.block_bytes // (8 * step * x.shape[1])))
+
+    def prepared(rows: Array) -> Iterator[Any]:
+        for block in uniform_blocks(rows.shape[0], step):
+            part = rows[block, :]
+            yield kernel.prepare(part if is_float32 else to_float64(part), [part.shape[0]])
+
     sums = []
-
-    def visit(p: Array, q: Array, diagonal: bool) -> None:
-        block = kernel.block(p, q) if is_float32 else kernel.block(to_float64(p), to_float64(q))
-        sums.append((1.0 if diagonal or x is not y else 2.0) * total(block))
-
-    each_pair(x, y, min(BLOCK_ROWS, math.isqrt(int(memory.block_bytes / 8))), visit)
-    return math.fsum(sums)
+    for i in uniform_blocks(x.shape[0], held_rows):
+        held = list(prepared(x[i, :]))
+        if y is x:
+            sums += [kernel.cell_sums(p, p) for p in held]
+            sums += [2.0 * kernel.cell_sums(p, q) for k, p in enumerate(held) for q in held[:k]]
+        times, others = (2.0, x[i.stop :, :]) if y is x else (1.0, y)
+        sums += [times * kernel.cell_sums(p, q) for q in prepared(others) for p in held]
+    return math.fsum(float(s[0, 0]) for s in sums)
 
 
 def blocks(kernel: Any, x: Array, y: Array) -> Iterator[tuple[slice, slice, Array]]:
@@ -65,18 +72,36 @@ def cell_means(kernel: Any, xs: Sequence[Array], ys: Sequence[Array]) -> np.ndar
         return np.array([[kernel.mean(xs[0], ys[0])]])
     heights, widths = ([len(part) for part in parts] for parts in (xs, ys))
     x, y = align(*(parts[0] if len(parts) == 1 else concat(parts) for parts in (xs, ys)))
+    as_float = (lambda rows: rows) if kernel.is_single(x, y) else to_float64
     sums = np.zeros((len(xs), len(ys)))
-    for _, _, block in blocks(kernel, x, y):  # more than one only where a part is alone in its stack
-        sums += _cell_sums(block, heights, widths)
+    for left, sizes in _pieces(x, heights):  # more than one only where a part is alone in its stack
+        p = kernel.prepare(as_float(left), sizes)
+        for right, others in _pieces(y, widths):
+            sums += kernel.cell_sums(p, kernel.prepare(as_float(right), others))
     return sums / np.outer(np.array(heights), np.array(widths))
 
 
-def _cell_sums(block: Array, heights: Sequence[int], widths: Sequence[int]) -> np.ndarray:
-    """Return float64 sums of the cells that the heights and widths cut a block into."""
+def _pieces(rows: Array, sizes: Sequence[int]) -> Iterator[tuple[Array, list[int]]]:
+    """Yield blocks of the rows with the sizes of their parts: the rows of several parts are one block."""
+    for block in uniform_blocks(rows.shape[0], rows.shape[0] if len(sizes) > 1 else BLOCK_ROWS):
+        yield rows[block, :], list(sizes) if len(sizes) > 1 else [block.stop - block.start]
+
+
+@dataclass(frozen=True, eq=False)
+class PartedRows:
+    """Rows of parts of these sizes, one below the other."""
+
+    rows: Array
+    sizes: Sequence[int]
+
+
+def block_cell_sums(kernel: Any, x: PartedRows, y: PartedRows) -> np.ndarray:
+    """Return float64 sums of k over the pairs of every part of x with every part of y."""
+    block = kernel.block(x.rows, y.rows)
     xp = namespace(block)
-    ends = np.cumsum(widths).tolist()
-    columns = [xp.sum(block[:, b - w : b], axis=1, dtype=xp.float64) for b, w in zip(ends, widths, strict=True)]
-    starts = np.cumsum([0, *heights[:-1]])
+    ends = np.cumsum(y.sizes).tolist()
+    columns = [xp.sum(block[:, b - w : b], axis=1, dtype=xp.float64) for b, w in zip(ends, y.sizes, strict=True)]
+    starts = np.cumsum([0, *x.sizes[:-1]])
     return np.add.reduceat(to_numpy(xp.stack(columns, axis=1)), starts, axis=0)
 
 

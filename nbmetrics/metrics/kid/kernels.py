@@ -27,12 +27,14 @@ from ...distributions import Distribution, Empirical, Gaussian, HasMoments, Roun
 from ...errors import InvalidInput, check_choice, check_number, shown
 from ..base import Sample
 from . import block_sums, mean_tables
-from .block_sums import StreamedRows, stream_mean
+from .block_sums import PartedRows, StreamedRows, block_cell_sums, stream_mean
 
 # Cubes of float32 inner products stay finite below this magnitude of the features;
 # below this many multiplications float64 costs too little to do without.
 FLOAT32_LIMIT = 1e5
 FLOAT64_WORK = 2e8
+# Rows of this size are read again from a cache.
+DIAGONAL_BYTES = 4 * 2**20
 # Bandwidths and scales beyond this leave nothing but overflow.
 EXTREME = 1e50
 
@@ -47,6 +49,14 @@ class Kernel:
     def elementwise(self, x: Array, y: Array) -> Array:
         """The (n,) values k(x_a, y_a) of rows that belong together."""
         raise NotImplementedError
+
+    def prepare(self, rows: Array, sizes: Sequence[int]) -> Any:
+        """Rows of parts of these sizes, one below the other, as `cell_sums` takes them."""
+        return PartedRows(rows, sizes)
+
+    def cell_sums(self, x: Any, y: Any) -> np.ndarray:
+        """Sums of k over the pairs of every part of x with every part of y, float64; both from `prepare`."""
+        return block_cell_sums(self, x, y)
 
     def gaussian_mean(self, a: Gaussian, b: Gaussian) -> float:
         """E k(X, Y) for independent X ~ a, Y ~ b."""
@@ -91,17 +101,18 @@ class Kernel:
         rows = self.kept(sample.rows)
         return rows, rows.shape[0], self.finite(lambda: self.diagonal(rows))
 
-    def elementwise_mean(self, x: Array, y: Array) -> float:
-        """The mean of k(x_a, y_a) over rows, float64."""
-        sums = (
-            total(self.elementwise(to_float64(x[b, :]), to_float64(y[b, :])))
-            for b in row_blocks(len(x), 16 * x.shape[1])
-        )
+    def elementwise_mean(self, x: Array, y: Array, is_float32: bool = False) -> float:
+        """The mean of k(x_a, y_a) over rows, k in the type of the rows where `is_float32`, else in float64."""
+        as_float = (lambda rows: rows) if is_float32 else to_float64
+        sums = []
+        for block in row_blocks(x.shape[0], 16 * x.shape[1], DIAGONAL_BYTES):
+            p = as_float(x[block, :])
+            sums.append(total(self.elementwise(p, p if y is x else as_float(y[block, :]))))
         return math.fsum(sums) / x.shape[0]
 
     def diagonal(self, x: Array) -> float:
         """The mean of k(x_a, x_a) over rows."""
-        return self.elementwise_mean(x, x)
+        return self.elementwise_mean(x, x, self.is_single(x, x))
 
     def mean(self, a: Any, b: Any) -> float:
         """The mean of k over two parts; self-pairs included."""

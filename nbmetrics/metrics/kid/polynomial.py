@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,9 @@ from ...errors import check_count, check_number
 from ..base import Sample
 from . import embedding
 from .block_sums import StreamedRows, stacks
+from .cubic_sums import CubicRows, cubic_cell_sums
 from .embedding import Embedding
-from .kernels import EXTREME, FLOAT32_LIMIT, Kernel, some_of, some_rows
+from .kernels import DIAGONAL_BYTES, EXTREME, FLOAT32_LIMIT, Kernel, some_of, some_rows
 from .mean_tables import MATRIX_COST_ROWS
 
 # The embedding grows with the cube of the width; beyond this the rows are kept.
@@ -86,6 +88,16 @@ class Polynomial(Kernel):
         return f"(γ x·y + {self.coef0:g})^{self.degree}, γ = {'1/d' if self.gamma is None else f'{self.gamma:g}'}"
 
     @property
+    def base(self) -> float:
+        """β = k(c, c)^{1/degree} of the full kernel at the centre, here 0."""
+        return self.coef0
+
+    @property
+    def at_centre(self) -> float:
+        """k(c, c)."""
+        return self.coef0**3
+
+    @property
     def is_cubic(self) -> bool:
         return self.degree == 3 and self.coef0 == 1.0
 
@@ -112,9 +124,25 @@ class Polynomial(Kernel):
             power = power * product
         return power
 
+    def prepare(self, rows: Array, sizes: Sequence[int]) -> Any:
+        if self.degree != 3:
+            return super().prepare(rows, sizes)
+        u, along = self._scaled_deviations(rows)
+        return CubicRows.of(u, along, sizes)
+
+    def _scaled_deviations(self, rows: Array) -> tuple[Array, Array]:
+        """√γ (x − c) in the type of the rows, and γ c·(x − c), for the centre c."""
+        return rows * math.sqrt(self.gamma_of(rows.shape[1])), namespace(rows).zeros_like(rows[:, 0])
+
+    def cell_sums(self, x: Any, y: Any) -> np.ndarray:
+        if self.degree != 3:
+            return super().cell_sums(x, y)
+        constant = self.at_centre * np.outer(x.powers[0], y.powers[0])
+        return constant + cubic_cell_sums(x, y, self.base)
+
     def elementwise(self, x: Array, y: Array) -> Array:
         xp = namespace(x, y)
-        return (self.gamma_of(x.shape[1]) * xp.sum(x * y, axis=1) + self.coef0) ** self.degree
+        return (self.gamma_of(x.shape[1]) * xp.vecdot(x, y) + self.coef0) ** self.degree
 
     def has_closed_form(self, distribution: Distribution) -> bool:
         return super().has_closed_form(distribution) and (self.is_cubic or isinstance(distribution, Empirical))
@@ -255,17 +283,35 @@ class CentredPolynomial(Polynomial):
     def __str__(self) -> str:
         return f"{super().__str__()}, taken about the clients' mean"
 
-    @property
-    def base(self) -> float:
-        """β = k(c, c)^{1/degree}."""
+    @cached_property
+    def base(self) -> float:  # type: ignore[override]
+        """β = coef0 + γ|c|²."""
         return self.coef0 + self.gamma_of(self.centre.size) * float(self.centre @ self.centre)
+
+    @property
+    def at_centre(self) -> float:
+        return 0.0
 
     def _is_far(self, rows: np.ndarray) -> bool:
         return is_far(rows - self.centre, self.gamma_of(rows.shape[1]), 0.0)
 
     def _from_centre(self, rows: Array) -> Array:
-        """u = x − c, subtracted in float64, in the type of the rows."""
-        return namespace(rows).astype(to_float64(rows) - like(self.centre, rows), rows.dtype)
+        """u = x − c in the type of the rows, subtracted in it where it holds c, else in float64."""
+        xp, centre = namespace(rows), like(self.centre, rows)
+        if self._is_single_centre:
+            return rows - xp.astype(centre, rows.dtype)
+        return xp.astype(to_float64(rows) - centre, rows.dtype)
+
+    @cached_property
+    def _is_single_centre(self) -> bool:
+        """Whether float32 holds the centre."""
+        with np.errstate(over="ignore"):
+            return bool(np.all(self.centre.astype(np.float32) == self.centre))
+
+    def _scaled_deviations(self, rows: Array) -> tuple[Array, Array]:
+        u, root = self._from_centre(rows), math.sqrt(self.gamma_of(rows.shape[1]))
+        u *= root
+        return u, u @ namespace(u).astype(like(root * self.centre, u), u.dtype)
 
     def _along(self, u: Array) -> Array:
         """γ c·u for each u."""
@@ -278,8 +324,9 @@ class CentredPolynomial(Polynomial):
         return self._without_ends(self._along(u)[:, None], self._along(v)[None, :], t)
 
     def elementwise(self, x: Array, y: Array) -> Array:
-        u, v = self._from_centre(x), self._from_centre(y)
-        t = self.gamma_of(x.shape[1]) * namespace(x, y).sum(u * v, axis=1)
+        u = self._from_centre(x)
+        v = u if y is x else self._from_centre(y)
+        t = self.gamma_of(x.shape[1]) * namespace(x, y).vecdot(u, v)
         return self._without_ends(self._along(u), self._along(v), t)
 
     def _without_ends(self, a: Any, b: Any, t: Any) -> Any:
@@ -293,7 +340,7 @@ class CentredPolynomial(Polynomial):
         return rest
 
     def omission(self, rows: Array) -> np.ndarray:
-        return to_numpy(self._beyond(self._along(self._from_centre(to_float64(rows)))))
+        return to_numpy(self._beyond(to_float64(self._along(self._from_centre(rows)))))
 
     def _beyond(self, a: Any) -> Any:
         """(β+a)^degree − β^degree."""
@@ -310,8 +357,9 @@ class CentredPolynomial(Polynomial):
             return float(self._beyond(a) + 3.0 * (self.base + a) * spread)
         if isinstance(content, StreamedRows):
             return content.mean_omission
-        blocks = row_blocks(content.shape[0], 16 * content.shape[1])
-        return math.fsum(float(np.sum(self.omission(content[b, :]))) for b in blocks) / content.shape[0]
+        as_float = (lambda rows: rows) if self.is_single(content, content) else to_float64
+        blocks = row_blocks(content.shape[0], 16 * content.shape[1], DIAGONAL_BYTES)
+        return math.fsum(float(np.sum(self.omission(as_float(content[b, :])))) for b in blocks) / content.shape[0]
 
     def _distribution_along(self, distribution: Gaussian) -> tuple[float, float]:
         """Mean and variance of γ c·(X − c)."""
