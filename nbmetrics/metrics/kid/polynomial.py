@@ -330,7 +330,23 @@ class CentredPolynomial(Polynomial):
         return self._without_ends(self._along(u), self._along(v), t)
 
     def _without_ends(self, a: Any, b: Any, t: Any) -> Any:
-        """(β+a+b+t)^n − (β+a)^n − (β+b)^n + βⁿ for n = degree, by recursion over n from t, β^n and (β+a)^n − β^n."""
+        """(β+a+b+t)^n − (β+a)^n − (β+b)^n + βⁿ for n = degree, by recursion over n from t, β^n and (β+a)^n − β^n.
+
+        For n = 3 that is t (t² + 3s (s + t)) + 3ab (s + β), s = β + a + b.
+        """
+        if self.degree == 3:
+            s = a + b
+            s += self.base
+            rest = s + t
+            rest *= s
+            rest *= 3.0
+            rest += t * t
+            rest *= t
+            s += self.base
+            s *= 3.0 * a
+            s *= b
+            rest += s
+            return rest
         base, rest = self.base, t
         power, first, second = base, a, b
         for _ in range(self.degree - 1):
