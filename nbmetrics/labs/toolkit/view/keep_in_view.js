@@ -4,13 +4,13 @@
  *
  * The notebook is scrolled once at most, before anything of the lab is painted where that can be; only within
  * `WATCHED_MS` of the run, only where the lab's place was in view, and never once the user has touched the page. A page
- * that scrolls as a whole (Voila, a saved page) and a notebook that is reopened stay as they are.
+ * that scrolls as a whole (Voila, a saved page) and a notebook that is reopened stay as they are. Where less than
+ * `TOP_PX` of the lab's top is seen, the lab is brought in view as far as it fits.
  *
  * @import { Model } from "./types.js"
  */
 
 const WATCHED_MS = 3000;
-// So much of the lab's top is to be seen; where it is not, the lab is brought in view as far as it fits.
 const TOP_PX = 300;
 const MARGIN_PX = 8;
 const BY_USER = ["wheel", "touchmove", "pointerdown", "keydown"];
@@ -31,13 +31,12 @@ export function keepInView(root, signal) {
   const stop = () => ending.abort();
   const check = () => {
     const pane = paneOf(root);
-    if (!pane) return;
-    const way = wayIntoView(pane.getBoundingClientRect(), root.getBoundingClientRect());
-    if (!way) return;
+    const way = pane && wayIntoView(pane.getBoundingClientRect(), root.getBoundingClientRect());
+    if (!pane || !way) return;
     stop();
     pane.scrollTop += way;
   };
-  // Told of a first size after the layout and before the painting; of the scrolling by the browser, too.
+  /** Told of the first size between the layout and the painting. */
   const sizes = new ResizeObserver(check);
   sizes.observe(root);
   const timer = setTimeout(stop, WATCHED_MS);
@@ -45,8 +44,9 @@ export function keepInView(root, signal) {
     sizes.disconnect();
     clearTimeout(timer);
   });
-  document.addEventListener("scroll", check, { capture: true, passive: true, signal: own });
-  for (const event of BY_USER) addEventListener(event, stop, { capture: true, passive: true, signal: own });
+  const listening = { capture: true, passive: true, signal: own };
+  addEventListener("scroll", check, listening);
+  for (const event of BY_USER) addEventListener(event, stop, listening);
 }
 
 /** What scrolls a notebook and is not the page itself. @param {HTMLElement} root @returns {HTMLElement | null} */
@@ -64,9 +64,8 @@ function paneOf(root) {
 export function wayIntoView(view, lab) {
   const isIn = (/** @type {number} */ y) => y >= view.top && y <= view.bottom;
   if (!isIn(lab.top) && !isIn(lab.bottom)) return 0;
-  const seen = Math.min(lab.bottom, view.bottom) - Math.max(lab.top, view.top);
-  const isSeen = lab.top >= view.top && seen >= Math.min(TOP_PX, lab.bottom - lab.top);
-  if (isSeen) return 0;
-  const [up, down] = [lab.top - view.top - MARGIN_PX, lab.bottom - view.bottom + MARGIN_PX];
-  return lab.top < view.top ? up : Math.min(up, down);
+  const seen = Math.min(lab.bottom, view.bottom) - lab.top;
+  if (lab.top >= view.top && seen >= Math.min(TOP_PX, lab.bottom - lab.top)) return 0;
+  const up = lab.top - view.top - MARGIN_PX;
+  return lab.top < view.top ? up : Math.min(up, lab.bottom - view.bottom + MARGIN_PX);
 }
