@@ -83,7 +83,7 @@ def serving(
 ) -> Iterator[Server]:
     """One of the commands below, in a process group of its own.
 
-    With config="" it is without our settings; with windowing="" JupyterLab attaches cells to the page as it usually does.
+    With config="" it is without our settings; with windowing="" JupyterLab attaches cells as it usually does.
     """
     work, log, port = root / "work", root / "server.log", free_port()
     work.mkdir()

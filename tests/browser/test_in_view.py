@@ -11,9 +11,11 @@ import nbformat
 import pytest
 
 from tests import ROOT
-from tests.browser.film import TOP_PX, film, jumps, seen
-from tests.browser.frontends import JUPYTERLAB, serving, watched
+from tests.browser.film import STILL, TOP_PX, film, jumps, seen
+from tests.browser.frontends import FIND, JUPYTERLAB, end_sessions, open_notebook, serving, watched
 from tests.browser.kernels import EXECUTED, KeptKernel
+from tests.browser.labs import LABS, group, settle
+from tests.browser.test_reopened import SAVE
 from tests.slow import by_default
 
 NOTEBOOKS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
@@ -39,7 +41,6 @@ READY = """async index => {
     before = now;
   } }"""
 SCROLLED = "() => document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-WindowedPanel-outer').scrollTop"
-LAB_TOP = "() => document.querySelector('.nbm').getBoundingClientRect().top"
 NO_LAB = "() => !document.querySelector('.nbm')"
 
 
@@ -81,7 +82,7 @@ def opened(usual_server, usual_page):
     """opened(name): the notebook, with all that stands before its first lab run; it stays open until another is."""
     kept, now = KeptKernel(usual_page, usual_server), {}
 
-    def open_notebook(name):
+    def open_there(name):
         if name not in now:
             kept.clear()
             now.clear()
@@ -95,7 +96,7 @@ def opened(usual_server, usual_page):
             now[name] = Notebook(usual_page, lab_cell)
         return now[name]
 
-    yield open_notebook
+    yield open_there
     kept.clear()
     kept.end()
 
@@ -109,3 +110,111 @@ def test_a_lab_that_was_run_is_in_view_from_its_first_paint_on(opened, name, siz
     print(f"{name} {size[0]} x {size[1]}: {seen(notebook.page)} px")
     assert seen(notebook.page) >= TOP_PX
     assert moved == []
+
+
+# High enough that less than the lab's first 300 pixels are in view below it.
+HIGH = "# a line\n" * 22
+
+
+@pytest.mark.jupyterlab
+@pytest.mark.parametrize("has_kernel", [True, False], ids=["its-kernel", "another-kernel"])
+def test_a_notebook_that_is_reopened_stays_where_it_is(browser, usual_server, has_kernel):
+    context = browser.new_context(viewport={"width": 1366, "height": 768})
+    page = open_notebook(
+        context, usual_server, "again.ipynb", HIGH, LABS["Playground"].source, path="/lab/tree/{}?reset"
+    )
+    settle(group(page, LABS["Playground"]))
+    page.evaluate(SAVE)
+    if not has_kernel:
+        end_sessions(usual_server)
+    page.reload()
+    page.evaluate(FIND)
+    film(page)
+    assert 0 < seen(page) < TOP_PX, "reason enough to scroll"
+    assert page.evaluate(SCROLLED) == 0
+    context.close()
+
+
+# A notebook in small: a pane of 500 pixels, with something above and below the lab.
+PANE = """above => {
+  const pane = document.querySelector('main');
+  pane.style.cssText = 'max-width: none; height: 500px; overflow-y: auto; overflow-anchor: none';
+  const gap = height => { const node = document.createElement('div'); node.style.height = `${height}px`; return node; };
+  pane.append(gap(above));
+}"""
+# The lab grows, and the pane is too small for what was seen of it.
+GROW = """() => {
+  document.querySelector('main').style.height = '350px';
+  document.querySelector('.nbm').style.minHeight = '3000px';
+}"""
+# … as soon as it was painted.
+GROW_AT_ONCE = f"""() => {{
+  const frame = () => requestAnimationFrame(document.querySelector('.nbm') ? () => setTimeout({GROW}) : frame);
+  frame(); }}"""
+SCROLL = "top => { document.querySelector('main').scrollTop = top; }"
+PANE_SCROLLED = "() => document.querySelector('main').scrollTop"
+
+
+@pytest.fixture
+def page(browser):
+    """One of its own: a clock is put into it."""
+    context = browser.new_context(viewport={"width": 1000, "height": 700})
+    yield watched(context.new_page())
+    context.close()
+
+
+@pytest.fixture
+def in_pane(run_in_page, page):
+    """in_pane(above): a cell shows a Playground so far below the top of a pane, which stands still at last."""
+
+    def run(above, meanwhile="() => {}"):
+        run_in_page(page, "import nbmetrics as nm")
+        page.evaluate(PANE, above)
+        page.evaluate(meanwhile)
+        page.python.run_cell("lab = nm.Playground(); lab")
+        page.locator(".nbm").wait_for()
+        page.evaluate(STILL)
+
+    return run
+
+
+def test_a_lab_of_which_too_little_is_seen_comes_into_view_once(in_pane, page):
+    in_pane(above=400)
+    assert page.evaluate(PANE_SCROLLED) == 392
+    page.evaluate(SCROLL, 0)
+    page.evaluate(GROW)
+    page.evaluate(STILL)
+    assert page.evaluate(PANE_SCROLLED) == 0, "never a second time"
+
+
+def test_a_lab_that_was_seen_comes_into_view_where_it_is_pushed_out(in_pane, page):
+    in_pane(150, GROW_AT_ONCE)
+    assert page.evaluate(PANE_SCROLLED) == 142
+
+
+ACTS = {
+    "wheel": lambda page: page.mouse.wheel(0, 1),
+    "key": lambda page: page.keyboard.press("Shift"),
+    "press": lambda page: page.mouse.down(),
+}
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_a_reader_who_has_done_something_is_left_alone(in_pane, page, act):
+    in_pane(above=150)
+    page.mouse.move(50, 50)
+    ACTS[act](page)
+    page.evaluate(STILL)
+    page.evaluate(SCROLL, 0)
+    page.evaluate(GROW)
+    page.evaluate(STILL)
+    assert page.evaluate(PANE_SCROLLED) == 0
+
+
+def test_a_lab_that_grows_long_after_its_run_moves_nothing(in_pane, page):
+    page.clock.install()
+    in_pane(above=150)
+    page.clock.fast_forward(3001)
+    page.evaluate(GROW)
+    page.evaluate(STILL)
+    assert page.evaluate(PANE_SCROLLED) == 0
