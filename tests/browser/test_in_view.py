@@ -12,7 +12,16 @@ import pytest
 
 from tests import ROOT
 from tests.browser.film import STILL, TOP_PX, film, jumps, seen
-from tests.browser.frontends import FIND, JUPYTERLAB, end_sessions, open_notebook, serving, watched
+from tests.browser.frontends import (
+    FIND,
+    JUPYTERLAB,
+    end_sessions,
+    open_notebook,
+    open_voila,
+    serving,
+    watched,
+    write_notebook,
+)
 from tests.browser.kernels import EXECUTED, KeptKernel
 from tests.browser.labs import LABS, group, settle
 from tests.browser.test_reopened import SAVE
@@ -128,10 +137,43 @@ def test_a_notebook_that_is_reopened_stays_where_it_is(browser, usual_server, ha
     if not has_kernel:
         end_sessions(usual_server)
     page.reload()
+    page.mouse.click(700, 5)
     page.evaluate(FIND)
     film(page)
     assert 0 < seen(page) < TOP_PX, "reason enough to scroll"
     assert page.evaluate(SCROLLED) == 0
+    context.close()
+
+
+@pytest.mark.jupyterlab
+def test_a_lab_that_was_run_in_notebook_7_is_in_view(browser, notebook_server):
+    context = browser.new_context(viewport={"width": 1366, "height": 768})
+    page = watched(context.new_page())
+    write_notebook(notebook_server, "in-view.ipynb", ["# a line\n" * 8, "pass", LABS["Playground"].source])
+    page.goto(f"{notebook_server.url}/notebooks/in-view.ipynb")
+    page.evaluate(FIND)
+    Notebook(page, 2).run()
+    assert jumps(page) == []
+    assert seen(page) >= TOP_PX
+    context.close()
+
+
+# What Playwright evaluates in a page counts as a user's doing.
+UNTOUCHED = "Object.defineProperty(Navigator.prototype, 'userActivation', { get: () => ({ hasBeenActive: false }) })"
+
+
+@pytest.mark.slow
+@pytest.mark.jupyterlab
+def test_voila_stays_at_its_top(browser, voila_server):
+    context = browser.new_context(viewport={"width": 1366, "height": 768})
+    context.add_init_script(UNTOUCHED)
+    high = "from IPython.display import HTML\nHTML('<div style=\"height: 550px\"></div>')"
+    page = open_voila(context, voila_server, "in-view.ipynb", high, LABS["Playground"].source)
+    settle(group(page, LABS["Playground"]))
+    film(page)
+    assert 0 < seen(page) < TOP_PX, "reason enough to scroll"
+    scrolled = "() => [...document.querySelectorAll('*')].filter(node => node.scrollTop).length"
+    assert page.evaluate(scrolled) == 0
     context.close()
 
 
@@ -169,6 +211,7 @@ def in_pane(run_in_page, page):
 
     def run(above, meanwhile="() => {}"):
         run_in_page(page, "import nbmetrics as nm")
+        page.mouse.click(5, 5)
         page.evaluate(PANE, above)
         page.evaluate(meanwhile)
         page.python.run_cell("lab = nm.Playground(); lab")

@@ -27,7 +27,17 @@ function modelOf(state) {
   return model;
 }
 
+/** Whether somebody has clicked or pressed a key in the page. @param {boolean} hasBeenActive */
+const touched = (hasBeenActive) =>
+  Object.defineProperty(globalThis, "navigator", { value: { userActivation: { hasBeenActive } }, configurable: true });
+
+test("a page that shows a lab before anybody has touched it has run nothing for a user", () => {
+  touched(false);
+  assert.equal(wasJustRun(modelOf({ is_new: true, layout: { comm_live: true } })), false);
+});
+
 test("a run is told once, and neither a lab that was shown before nor one without Python was just run", () => {
+  touched(true);
   const model = modelOf({ is_new: true, layout: { comm_live: true } });
   assert.deepEqual([wasJustRun(model), model.is_new, model.saved], [true, false, 1]);
   assert.deepEqual([wasJustRun(model), model.saved], [false, 1]);

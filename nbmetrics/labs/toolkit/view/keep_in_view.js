@@ -3,9 +3,9 @@
  * grows, and so pushes the lab out of a notebook's view.
  *
  * The notebook is scrolled once at most, before anything of the lab is painted where that can be; only within
- * `WATCHED_MS` of the run, only where the lab's place was in view, and never once the user has touched the page. A page
- * that scrolls as a whole (Voila, a saved page) and a notebook that is reopened stay as they are. Where less than
- * `TOP_PX` of the lab's top is seen, the lab is brought in view as far as it fits.
+ * `WATCHED_MS` of the run, only where the lab's place was in view, and never once the user has touched the page again. A
+ * page that scrolls as a whole, one that shows labs by itself (Voila) and a notebook that is reopened stay as they are.
+ * Where less than `TOP_PX` of the lab's top is seen, the lab is brought in view as far as it fits.
  *
  * @import { Model } from "./types.js"
  */
@@ -15,13 +15,13 @@ const TOP_PX = 300;
 const MARGIN_PX = 8;
 const BY_USER = ["wheel", "touchmove", "pointerdown", "keydown"];
 
-/** Whether a cell has just shown the lab, asked once. @param {Model} model */
+/** Whether a cell that the user ran has just shown the lab, asked once. @param {Model} model */
 export function wasJustRun(model) {
   const isRun = model.get("is_new") === true && model.get("layout")?.comm_live === true;
   if (!isRun) return false;
   model.set("is_new", false);
   model.save_changes();
-  return true;
+  return navigator.userActivation?.hasBeenActive === true;
 }
 
 /** @param {HTMLElement} root of the lab, before anything of it is painted @param {AbortSignal} signal */
