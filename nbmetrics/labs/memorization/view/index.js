@@ -5,7 +5,7 @@
  * @import { Store } from "../../toolkit/view/store.js"
  */
 import { NumberTable } from "../../toolkit/view/chart.js";
-import { el, keepRoom, setAttributes, setText, watchSize } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText, watchSize } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { codeOf, declare } from "../../toolkit/view/schema.js";
 import { Tabs } from "../../toolkit/view/tabs.js";
@@ -63,7 +63,6 @@ function memoView(store, signal) {
   const sliders = new MemoSliders(state, signal);
   const panels = new MemoPanels(state, signal);
   const headline = el("p", { class: "nbm-memo-headline", role: "heading", "aria-level": "2" });
-  keepRoom(headline, signal);
   const question = el("p", { class: "nbm-memo-question" }, [el("strong"), " ", el("span")]);
   const chosen = el("p", { class: "nbm-memo-chosenwords", "aria-live": "polite" });
   const points = new NumberTable("Generated points");
