@@ -130,7 +130,7 @@ class NoiseStudy:
     multipliers : (e,) noise's standard deviation over the sensitivity of each release
     metrics : those of which there are scores, in order; lower is better, or `losses` makes it so
     generators : their names
-    scores : without clipping and noise
+    evaluate : computes the scores without clipping and noise, which `scores` keeps
     exact : (metrics, 2, generators) of avg and all, those of `scores`
     clipped : the same, clipped and without noise
     drawn : (e, repeats, metrics, 2, generators), clipped and with noise
@@ -142,13 +142,18 @@ class NoiseStudy:
     multipliers: tuple[float, ...]
     metrics: tuple[Metric[Any], ...]
     generators: tuple[str, ...]
-    scores: Scores
+    evaluate: Callable[[], Scores]
     exact: np.ndarray
     clipped: np.ndarray
     drawn: np.ndarray
     delta: float
     clip: float
     rows: tuple[int, ...]
+
+    @cached_property
+    def scores(self) -> Scores:
+        """Return the scores without clipping and noise."""
+        return self.evaluate()
 
     def losses(self, scores: np.ndarray) -> np.ndarray:
         """Return (…, metrics, 2, generators) scores as what generators are ranked by, lower is better."""
@@ -206,7 +211,7 @@ def noise_study(
         multipliers=tuple(multipliers),
         metrics=tuple(result.metric for result in results),
         generators=exact.generators,
-        scores=exact,
+        evaluate=lambda: exact,
         exact=np.array([[exact.values(m.name).avg, exact.values(m.name).all] for m in wanted]),
         clipped=clipped,
         drawn=drawn,

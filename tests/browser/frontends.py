@@ -50,13 +50,12 @@ class Server(NamedTuple):
             return json.loads(reply.read() or "null")
 
 
-def server_environment(root, config):
+def server_environment(root, config, windowing):
     settings = root / "config" / "labconfig" / "default_setting_overrides.json"
     settings.parent.mkdir(parents=True)
-    overrides = {
-        "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
-        "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
-    }
+    overrides = {"@jupyterlab/docmanager-extension:plugin": {"autosave": False}}
+    if windowing:
+        overrides["@jupyterlab/notebook-extension:tracker"] = {"windowingMode": windowing}
     if not config:  # a question that would cover the first picture; our settings answer it
         overrides["@jupyterlab/apputils-extension:notification"] = {"fetchNews": "false", "checkForUpdates": False}
     settings.write_text(json.dumps(overrides))
@@ -79,8 +78,13 @@ def free_port():
 
 
 @contextmanager
-def serving(root: Path, command: tuple[str, ...], config: Path | str = SERVER_CONFIG) -> Iterator[Server]:
-    """One of the commands below, in a process group of its own; with config="" as it is without our settings."""
+def serving(
+    root: Path, command: tuple[str, ...], config: Path | str = SERVER_CONFIG, windowing: str = "none"
+) -> Iterator[Server]:
+    """One of the commands below, in a process group of its own.
+
+    With config="" it is without our settings; with windowing="" JupyterLab attaches cells as it usually does.
+    """
     work, log, port = root / "work", root / "server.log", free_port()
     work.mkdir()
     with log.open("wb") as out:
@@ -88,7 +92,7 @@ def serving(root: Path, command: tuple[str, ...], config: Path | str = SERVER_CO
             [sys.executable, "-m", *(word.format(port=port, work=work) for word in command)],
             stdout=out,
             stderr=subprocess.STDOUT,
-            env=server_environment(root, config),
+            env=server_environment(root, config, windowing),
             start_new_session=True,
         )
     server = Server(f"http://127.0.0.1:{port}", work, process)

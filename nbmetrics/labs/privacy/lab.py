@@ -1,7 +1,7 @@
 """PrivacyLab: at which ε the ranks survive.
 
-Flow: the study (study.py) is made once, when the lab is → the page has all of it, and moves along its grid of ε by
-itself → Python answers each scene with the same numbers (numbers.py).
+Flow: the study (study.py) is made once, when the lab is; of digits it is read (digits_study.py) → the page has all of
+it, and moves along its grid of ε by itself → Python answers each scene with the same numbers (numbers.py).
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from ...evaluation.scores import Scores
 from ...federated.survival import survival_table
 from ..toolkit import modules, saved
 from ..toolkit.lab import Lab
+from .digits_study import ABOUT
 from .numbers import headline, nearest, numbers_of, ranking_of
 from .scene import PrivacyScene
 from .settings import EPSILONS, Settings
-from .study import ABOUT, page_json, study_of
+from .study import page_json, study_of
 
 if TYPE_CHECKING:
     from ...figures.drawing import Drawing

@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from ...datasets import digits, trained_samples
 from ...errors import InvalidInput
 from ...federated.noise_study import NoiseStudy, PairSurvival, noise_study, two_digits
 from ...federated.noisy_summaries import check_is_bounded
 from ...federated.survival import wilson
 from ...federation import Federation, as_generators
+from .digits_study import DIM, FARTHEST, FILE, MIDDLE, STORED, digits_data, read_study
 from .settings import Settings
 
 # Scores that a page takes, of all ε, runs, metrics, aggregates and generators.
 MAX_SCORES_SENT = 100_000
-# Of what comes with the lab: 2 × 2 pixels averaged, in [0, 1], so that no row is farther than 2 from the middle.
-DIM, MIDDLE, FARTHEST = 16, 0.5, 2.0
-CLIENTS, CONCENTRATION = 5, 0.5
-CHECKPOINTS = {
-    "WGAN-GP late": ("wgan-gp", 2000),
-    "WGAN-GP early": ("wgan-gp", 600),
-    "DDPM late": ("ddpm", 1500),
-    "DDPM early": ("ddpm", 600),
-}
-ABOUT = "Handwritten digits of 16 averaged pixels, which clients hold in unequal shares; 500 rows of each generator."
 
 
 def study_of(federation: Any, generators: Any, settings: Settings) -> tuple[NoiseStudy, str]:
@@ -37,7 +26,7 @@ def study_of(federation: Any, generators: Any, settings: Settings) -> tuple[Nois
             if getattr(settings, name) is not None:
                 fix = "Leave it away, or give federation and generators"
                 raise InvalidInput(name, "is for data of your own, and the lab shows its digits", fix)
-        return (_study_of_digits(settings), "own") if settings.others else (_usual_study(), "digits")
+        return (study_of_digits(settings), "own") if settings.others else (read_study(), "digits")
     for name, value in (("federation", federation), ("generators", generators)):
         if value is None:
             raise InvalidInput(
@@ -50,25 +39,11 @@ def study_of(federation: Any, generators: Any, settings: Settings) -> tuple[Nois
     return _study(federation, as_generators(generators), settings), "own"
 
 
-@cache
-def _usual_study() -> NoiseStudy:
-    return _study_of_digits(Settings())
-
-
-def _study_of_digits(settings: Settings) -> NoiseStudy:
-    rows, labels = digits()
-    federation = Federation.dirichlet(_average_pixels(rows), labels, CLIENTS, CONCENTRATION, seed=0)
-    checkpoints, rows_by_name = trained_samples("checkpoints"), {}
-    for name, (model, step) in CHECKPOINTS.items():
-        (place,) = np.flatnonzero((checkpoints.model == model) & (checkpoints.step == step) & (checkpoints.seed == 0))
-        rows_by_name[name] = _average_pixels(checkpoints.rows[place])
+def study_of_digits(settings: Settings) -> NoiseStudy:
+    """Return the study of the digits that come with the lab."""
+    federation, generators = digits_data()
     bounded = replace(settings, clip=FARTHEST, centre=np.full(DIM, MIDDLE))
-    return _study(federation, as_generators(rows_by_name), bounded, progress=False)
-
-
-def _average_pixels(rows: np.ndarray) -> np.ndarray:
-    """Return images of 8 × 8 pixels averaged to 4 × 4."""
-    return rows.reshape(-1, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(-1, DIM)
+    return _study(federation, generators, bounded, progress=False)
 
 
 def _study(federation: Federation, generators: Any, settings: Settings, progress: str | bool = "auto") -> NoiseStudy:
@@ -156,3 +131,14 @@ def _of_pair(pair: PairSurvival, runs: int) -> dict[str, Any]:
 def _brief(array: np.ndarray) -> np.ndarray:
     """Return the numbers to seven digits."""
     return np.array([float(f"{value:.7g}") for value in array.ravel()]).reshape(array.shape)
+
+
+def write_study_of_digits() -> None:
+    """Compute the study that comes with the package and write its file."""
+    study = study_of_digits(Settings())
+    arrays: dict[str, Any] = {name: np.asarray(getattr(study, name)) for name in STORED}
+    np.savez_compressed(str(FILE), **arrays)
+
+
+if __name__ == "__main__":
+    write_study_of_digits()

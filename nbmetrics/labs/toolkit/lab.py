@@ -34,7 +34,7 @@ LOCKS = ("drag", "items", "presets", "history", "code")
 MAX_REVISION_LEAP = 10**6
 MAX_MESSAGE_LETTERS, MAX_TRACEBACK_LETTERS, MAX_TICKET_LETTERS = 2_000, 20_000, 60
 # What a page may write: its own traits and those of every widget, not what is run.
-WRITTEN = {"scene", "history", "layout", "tabbable", "tooltip", "_view_count"}
+WRITTEN = {"scene", "history", "is_new", "layout", "tabbable", "tooltip", "_view_count"}
 # What a display may ask for beside numbers.
 SENDABLE_KINDS = ("page", "picture")
 # Bytes of a message: Jupyter drops what is more than 3 MB in as many seconds.
@@ -63,6 +63,8 @@ class Lab(anywidget.AnyWidget):
     history = traitlets.Dict().tag(sync=True)
     presets = traitlets.Dict().tag(sync=True)
     locked = traitlets.List(traitlets.Enum(LOCKS)).tag(sync=True)
+    # Whether a cell has shown the lab and no page has painted it since; see toolkit/view/keep_in_view.js.
+    is_new = traitlets.Bool(True).tag(sync=True, live=True)
 
     from_share = share.FromShare()
 
@@ -378,6 +380,7 @@ class Lab(anywidget.AnyWidget):
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is None:
             return None
+        self._write(is_new=True)
         data, metadata = bundle
         try:
             still, words = picture(png_of(self._picture()), self._described())

@@ -9,7 +9,7 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.federated.noise_study import two_digits
-from nbmetrics.labs.privacy import study as made
+from nbmetrics.labs.privacy import digits_study as made
 from nbmetrics.labs.privacy.numbers import headline, nearest, numbers_of
 from nbmetrics.labs.privacy.scene import PrivacyScene
 from tests import ROOT

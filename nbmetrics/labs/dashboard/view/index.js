@@ -87,10 +87,10 @@ function dashboardView(store, signal) {
       progress.root,
       toolbar.root,
       body,
-      costs.root,
       toolbar.status,
       toolbar.fold,
       toolbar.codeFold,
+      costs.root, // last, as it comes late
     ],
     paint,
   };

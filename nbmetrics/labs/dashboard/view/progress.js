@@ -1,5 +1,6 @@
 /**
- * How far Python is: what is known so far, what is computed now, and a button to stop or to go on.
+ * How far Python is: what is known so far, what is computed now, and a button to stop or to go on. Once all is known its
+ * room stays, so that nothing below moves.
  *
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Board } from "./types.js"
@@ -14,6 +15,7 @@ export class Progress {
     this.words = el("span");
     this.button = el("button", { type: "button" });
     this.isStopped = false;
+    this.wasShown = false;
     this.button.addEventListener("click", () => store.send({ kind: this.isStopped ? "resume" : "stop" }), { signal });
     this.root = el("div", { class: "nbm-dashboard-progress" }, [this.bar, this.words, this.button]);
   }
@@ -22,8 +24,11 @@ export class Progress {
     const { store } = this;
     const { filled = { done: 0, total: 0, doing: "", why: "" } } = /** @type {Board} */ (store.model.get("board"));
     this.isStopped = Boolean(filled.stopped);
-    this.root.hidden = filled.done === filled.total && !filled.doing && !this.isStopped;
-    if (this.root.hidden) return;
+    const isOver = filled.done === filled.total && !filled.doing && !this.isStopped;
+    this.wasShown ||= !isOver;
+    this.root.hidden = !this.wasShown;
+    this.root.classList.toggle("nbm-dashboard-over", isOver);
+    if (isOver) return;
     setAttributes(this.bar, { value: filled.done, max: filled.total });
     const now = this.isStopped
       ? `stopped${filled.why ? `. Python: ${filled.why}` : ""}`

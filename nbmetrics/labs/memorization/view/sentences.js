@@ -19,7 +19,7 @@ export function headlineWords(state) {
     return `${settingWords(state.scene)}: which metrics notice needs Python.`;
   const scene = about.get(answer.rev) ?? state.scene;
   const whose = isOwn ? "Your generator" : settingWords(scene);
-  if (!noise) return `${whose}: which metrics notice shows once Python has redrawn honest points.`;
+  if (!noise) return `${whose}: Python redraws honest points to compare with.`;
   const verdicts = CARD_NAMES.map((name) => verdictOf(name, state.departureOf(name)));
   const noticing = CARD_NAMES.filter((_, k) => verdicts[k] === "notices");
   const silent = verdicts.filter((verdict) => verdict === "unknown").length;

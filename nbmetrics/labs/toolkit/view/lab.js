@@ -5,6 +5,7 @@
  * @import { Model } from "./types.js"
  */
 import { el, oncePerFrame, setAttributes } from "./dom.js";
+import { keepInView, wasJustRun } from "./keep_in_view.js";
 import { Locks } from "./locks.js";
 import { filled, firstOf, whyRefused } from "./schema.js";
 import { unpacked } from "./share.js";
@@ -62,14 +63,31 @@ export function lab(name, compute, view, more) {
         root.addEventListener("keydown", (event) => undoKeys(event, store), { signal });
         root.addEventListener("focusin", keepKeys, { signal });
         const locks = new Locks(root, store);
-        const soon = oncePerFrame(() => locks.around(paint), signal);
+        const paintNow = () => locks.around(paint);
+        const soon = oncePerFrame(paintNow, signal);
         store.subscribe(soon, signal);
         soon();
+        onFirstSize(root, paintNow, signal);
         host.append(root);
+        if (wasJustRun(store.model)) keepInView(root, signal);
         signal.addEventListener("abort", () => root.remove()); // notebooks hold on to the host of what was displayed
       },
     };
   };
+}
+
+/**
+ * Call once the size of a node is known and nothing of it is on the screen: what is laid out by the size of its place
+ * is then painted in one go, not moved in the next frame.
+ * @param {Element} node @param {() => void} call @param {AbortSignal} signal
+ */
+function onFirstSize(node, call, signal) {
+  const watch = new ResizeObserver(() => {
+    watch.disconnect();
+    call();
+  });
+  watch.observe(node);
+  signal.addEventListener("abort", () => watch.disconnect());
 }
 
 /** Why the scenes of a model, such as that of an exported page that was edited, are not shown, or "". @param {import("./schema.js").Declared} declared @param {Model} model */
