@@ -28,8 +28,8 @@ const TABS = /** @type {const} */ ({ clients: "Clients", terms: "Terms", sweep: 
 const TAB_NAMES = /** @type {Tab[]} */ (Object.keys(TABS));
 
 export class Explore {
-  /** @param {PlaygroundStore} store @param {AbortSignal} signal */
-  constructor(store, signal) {
+  /** @param {PlaygroundStore} store @param {AbortSignal} signal @param {Node} switches that show in the plane what a score is made of */
+  constructor(store, signal, switches) {
     this.store = store;
     this.signal = signal;
     this.isFull = false;
@@ -46,13 +46,16 @@ export class Explore {
     this.note = el("p", { class: "nbm-note" });
     this.off = el("p", { class: "nbm-empty" });
     this.keys = el("div", { class: "nbm-keys", role: "group", "aria-label": "Generator charted" });
-    this.root = el("div", { class: "nbm-explore" }, [
+    this.root = el("details", { class: "nbm-fold nbm-explore" }, [
+      el("summary", {}, ["Why? Scores client by client, and charts"]),
+      switches,
       el("div", { class: "nbm-explorehead" }, [this.tabs.list]),
       this.note,
       this.keys,
       ...this.tabs.panels,
       this.off,
     ]);
+    this.root.addEventListener("toggle", () => store.changed(), { signal });
     watchSize(this.root, signal, ({ width }) => {
       if (width > 0) this.width = Math.round(width);
       store.changed();
@@ -62,6 +65,7 @@ export class Explore {
   /** @param {boolean} shown the numbers of every chart */
   showNumbers(shown) {
     this.isFull = shown;
+    this.root.open ||= shown;
     this.store.changed();
   }
 
@@ -75,6 +79,8 @@ export class Explore {
     const { panel } = this;
     const charted = drawnOf(this.store);
     const asked = panel === "sweep" ? hiddenSweepOf(this.store) : -1;
+    if (asked >= 0) this.root.open = true;
+    if (!this.root.open) return;
     const g = asked < 0 ? this.store.charted : asked;
     const c = this.store.client;
     this.tabs.paint();

@@ -13,9 +13,9 @@ import { shortened } from "../../toolkit/view/name_width.js";
 import { figure, ordinal } from "../../toolkit/view/numbers.js";
 import { drawnOf } from "./metrics.js";
 
-const ROW = { few: 30, many: 22 };
+const ROW = { few: 40, many: 22 };
 const MAX_GENERATORS_ROOMY = 4;
-const TOP_ROOM = 20;
+const TOP_ROOM = 24;
 // What stays for the lines; of a side, for the mark and the number; and the most that a side takes.
 const LINES_ROOM = 40;
 const NUMBER_ROOM = 70;
@@ -31,8 +31,8 @@ export class Ribbon {
     this.plot = new Plot({ left: MAX_SIDE_PIXELS, right: MAX_SIDE_PIXELS, top: 4, bottom: 4 }, { role: "img" });
     this.lines = svg("g");
     this.heads = svg("g", { "aria-hidden": "true" }, [
-      svg("text", { class: "nbm-of-avg", y: 13, "text-anchor": "end" }),
-      svg("text", { class: "nbm-of-all", y: 13 }),
+      svg("text", { class: "nbm-of-avg", y: 15, "text-anchor": "end" }),
+      svg("text", { class: "nbm-of-all", y: 15 }),
     ]);
     this.plot.root.append(this.heads, this.lines);
     this.numbers = new NumberTable("Places");

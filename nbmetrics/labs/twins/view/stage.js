@@ -47,9 +47,6 @@ export class TwinsStage extends Stage {
 
   /** @param {Scene} scene without generators @param {Pair} pair @param {boolean} isBehind whether the twin is that of earlier clients @param {string} name of the second */
   paintTwins(scene, pair, isBehind, name) {
-    this.fit();
-    const place = projection(scene, this.size);
-    const arrow = arrowOf(pair, place);
     const distributions = [pair.first, ...(pair.second ? [pair.second] : [])];
     const generators = distributions.map((distribution, i) => ({
       name: i ? name : TWIN_NAMES.first,
@@ -57,6 +54,9 @@ export class TwinsStage extends Stage {
       y: distribution.y,
       ...ellipseOf(distribution),
     }));
+    this.fit(scene, generators);
+    const place = projection(this.frame);
+    const arrow = arrowOf(pair, place);
     const labels = this.paint(scene, generators, arrow?.boxes);
     this.first.paint(pair.first, place, labels[0]);
     this.second.paint(pair.second, place, labels[1]);
