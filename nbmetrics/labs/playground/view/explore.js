@@ -69,6 +69,12 @@ export class Explore {
     this.store.changed();
   }
 
+  /** Once it is painted, where some of it is out of view. */
+  showSweep() {
+    const { root } = this.views.sweep.curves.plot;
+    requestAnimationFrame(() => requestAnimationFrame(() => root.scrollIntoView({ block: "nearest" })));
+  }
+
   /** @returns {Tab} */
   get panel() {
     return /** @type {Tab} */ (this.store.scene.view?.panel ?? START_VIEW.panel);

@@ -61,7 +61,7 @@ function playgroundView(store, signal) {
   const board = new Board(store, signal);
   const explore = new Explore(store, signal, headline.switches);
   const panel = new Panel(store, signal);
-  const card = new LessonCard(store, signal);
+  const card = new LessonCard(store, () => explore.showSweep(), signal);
   const goals = new Goals(store, () => card.open(Object.keys(card.lessons)[0] ?? ""), signal);
   const key = legend();
   const wide = new WideWords(store, /** @type {Element} */ (key.lastElementChild));
