@@ -88,7 +88,7 @@ function arrowOf({ first, second, beta }, { at }) {
   const reach = Math.hypot(toX - x, toY - y);
   if (!(reach > MIN_ARROW_PIXELS)) return null;
   const [dx, dy] = [(toX - x) / reach, (toY - y) / reach];
-  const label = { x: x + 0.65 * (toX - x) + 10 * Math.abs(dy) + 2, y: y + 0.65 * (toY - y) + 4 + 12 * Math.abs(dx) };
+  const label = { x: x + 0.5 * (toX - x) + 10 * Math.abs(dy) + 2, y: y + 0.5 * (toY - y) + 4 + 12 * Math.abs(dx) };
   const along = Array.from({ length: Math.ceil(reach / ARROW_PIXELS) }, (_, k) => k * ARROW_PIXELS);
   const boxes = along.map((by) => ({ x: x + by * dx, y: y + by * dy, wide: ARROW_PIXELS, high: ARROW_PIXELS }));
   boxes.push({ x: label.x + OFFSET_PIXELS / 2, y: label.y - 4, wide: OFFSET_PIXELS, high: 14 });
