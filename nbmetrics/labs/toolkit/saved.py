@@ -34,7 +34,7 @@ OF_PRIVACY = (
 )
 OF_PYTHON = (
     "A saved page: its picture follows the sliders. The numbers are Python’s, of the scene that was saved, of shares "
-    "copied of 0, 5, … 100 %, and of presets on the same points; those of other scenes, points and data need a notebook."
+    "copied of 0, 5, … 100 %, and of presets on the same points; other scenes, points and data need a notebook."
 )
 MAX_LEAD_LETTERS = 5_000  # letters
 

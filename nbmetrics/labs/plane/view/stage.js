@@ -181,8 +181,8 @@ class ItemView {
     });
   }
 
-  /** The points drawn, or those of the data. @param {Scene} scene @param {import("../../toolkit/view/types.js").Distribution} distribution */
-  paintPoints(scene, { points }) {
+  /** The points drawn, or those of the data. @param {import("../../toolkit/view/types.js").Distribution} distribution */
+  paintPoints({ points }) {
     const { scale, width } = this.stage.frame;
     const where = `${width} ${scale}`;
     if (points === this.drawn && where === this.drawnAt && !points) return;
@@ -423,9 +423,9 @@ export class Stage {
    */
   paint(scene, others = [], clear = []) {
     this.fit(scene, others);
-    this.paintGrid(scene);
+    this.paintGrid();
     const distributions = distributionsOf(scene, dataOf(this.store.model));
-    this.paintPooled(scene, distributions.pooled);
+    this.paintPooled(distributions.pooled);
     const places = /** @type {Place[]} */ (
       /** @type {Kind[]} */ (["clients", "generators"]).flatMap((kind) =>
         scene[kind].map((_, index) => ({ kind, index })),
@@ -450,7 +450,7 @@ export class Stage {
     this.views.forEach((view, i) => {
       const { kind, index } = places[i];
       view.paint(scene, places[i], shapes[kind][index], labels[i]);
-      view.paintPoints(scene, distributions[kind][index]);
+      view.paintPoints(distributions[kind][index]);
     });
     this.raiseSelected();
     return labels.slice(places.length);
@@ -475,8 +475,7 @@ export class Stage {
     if (top && this.bodies.lastElementChild !== top.node) this.bodies.append(top.node);
   }
 
-  /** @param {Scene} scene */
-  paintGrid(scene) {
+  paintGrid() {
     const { width, height, scale } = this.frame;
     const key = `${width} ${scale}`;
     if (key === this.drawnGrid) return;
@@ -499,8 +498,8 @@ export class Stage {
     this.grid.replaceChildren(...nodes);
   }
 
-  /** @param {Scene} scene @param {import("../../toolkit/view/types.js").Distribution} distribution */
-  paintPooled(scene, distribution) {
+  /** @param {import("../../toolkit/view/types.js").Distribution} distribution */
+  paintPooled(distribution) {
     const { at, scale } = projection(this.frame);
     const { width, height, angle } = ellipseOf(distribution);
     const [x, y] = at(distribution.x, distribution.y);

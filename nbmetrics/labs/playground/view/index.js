@@ -42,7 +42,8 @@ export default lab("Playground", compute, playgroundView, {
 
 // What stands under the ranks while no score is explained. With FID, outlines say all that it sees of a distribution.
 const ASK = "avg: the mean of the clients’ own scores. all: one score against the pooled clients.";
-const WHY = "avg: the mean of the scores against each client. all: one score against the dashed ellipse of all clients.";
+const WHY =
+  "avg: the mean of the scores against each client. all: one score against the dashed ellipse of all clients.";
 const BEST =
   "Dotted, best by avg: the clients’ mean shape. Dashed, best by all: wider, by how far apart the clients stand.";
 

@@ -210,7 +210,10 @@ export class LessonCard {
     this.reveal = el("button", { type: "button", class: "nbm-reveal" }, ["Reveal"]);
     this.reveal.addEventListener("click", () => this.show(), { signal });
     this.guess = el("span", { class: "nbm-guess" });
-    this.act = el("div", { class: "nbm-act" }, [this.reveal, el("div", { class: "nbm-act-words" }, [this.toDo, this.guess])]);
+    this.act = el("div", { class: "nbm-act" }, [
+      this.reveal,
+      el("div", { class: "nbm-act-words" }, [this.toDo, this.guess]),
+    ]);
     this.verdict = new VerdictLine();
     this.help = new LessonHelp(
       () => this.showTask(),

@@ -103,7 +103,12 @@ function paintRow(node, g, [row, high], at, from, to, name, { exact, drawn, show
   resizeChildren(dots, drawn.length, () => svg("circle", { class: "nbm-noise-run", r: 3.2 })).forEach((dot, r) =>
     setAttributes(dot, { cx: at(drawn[r][g]), cy: middle + SPREAD * high * ((r % 5) - 2) }),
   );
-  setAttributes(bar, { x1: at(exact[g]), x2: at(exact[g]), y1: middle - HALF_BAR * high, y2: middle + HALF_BAR * high });
+  setAttributes(bar, {
+    x1: at(exact[g]),
+    x2: at(exact[g]),
+    y1: middle - HALF_BAR * high,
+    y2: middle + HALF_BAR * high,
+  });
   setAttributes(mark, { d: shapeOfMark(g), transform: `translate(${at(shown[g])} ${middle})` });
   setAttributes(place, { x: to + 7, y: middle + 4 });
   setText(place, ordinal(places[g]));
