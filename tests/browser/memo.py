@@ -5,7 +5,7 @@ import time
 from playwright.sync_api import expect
 
 from tests.browser import labs
-from tests.browser.page import painted, run_code
+from tests.browser.page import painted, run_code, unfold
 
 # Milliseconds in which Python, on a machine with other work, has answered.
 SLOW = 60_000
@@ -25,6 +25,7 @@ def open_with(run_cells):
 
 
 def tab(lab, name):
+    unfold(lab)
     lab.get_by_role("tab", name=name).click()
 
 

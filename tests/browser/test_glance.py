@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from nbmetrics.labs.memorization.scene import CARDS
 from tests.browser.memo import card, shown, verdict
-from tests.browser.page import OVERFLOW, handle, painted, press
+from tests.browser.page import OVERFLOW, handle, painted, press, unfold
 from tests.slow import by_default
 from tests.waiting import until
 
@@ -60,6 +60,7 @@ def test_a_headline_that_changes_moves_nothing_below_it(saved, width):
     root.get_by_role("button", name="Just show me").click()
     tops = set()
     for rho_hat in ("0.8", "0.3", "0", "0.95", "-0.5"):
+        unfold(root)
         field = root.get_by_role("spinbutton", name="ρ̂ generated")
         field.fill(rho_hat)
         field.press("Enter")

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from tests import EVIL
 from tests.browser.conftest import PLAIN
-from tests.browser.page import CONTRAST, OVERFLOW, cells, numbers, painted, press, run_code, until
+from tests.browser.page import CONTRAST, OVERFLOW, cells, numbers, painted, press, run_code, unfold, until
 from tests.browser.page import opened as menu
 from tests.browser.plain import in_notebook
 from tests.slow import by_default
@@ -69,6 +69,7 @@ def test_a_link_to_a_saved_page_opens_in_it(saved):
 
 def test_charts_that_cannot_be_say_why(saved):
     page, root = saved.open(lab_of())
+    unfold(root)
     for tab, reason in {
         "Terms": "these scores are of 40 features",
         "Sweep": "A sweep moves an item",

@@ -159,9 +159,9 @@ class MemoPanels {
       offered: () => (state.isOwn ? OWN_PANELS : Object.keys(PANELS)),
     };
     this.tabs = new Tabs("What the metrics say", PANELS, roots, choice, signal);
-    const { panel } = state.scene.view;
+    this.shownPanel = "cards";
     this.views = el("details", { class: "nbm-fold" }, [el("summary", {}, ["Other views"]), this.tabs.list]);
-    this.views.open = panel !== "cards" || state.isOwn;
+    this.views.open = state.isOwn;
     this.root = el("div", { class: "nbm-memo-right" }, [this.views, ...this.tabs.panels]);
     watchSize(this.root, signal, ({ width }) => {
       if (width > 0) this.width = Math.round(width);
@@ -172,7 +172,8 @@ class MemoPanels {
   /** @param {boolean} isFull */
   paint(isFull) {
     const panel = this.tabs.paint();
-    if (panel !== "cards") this.views.open = true;
+    if (panel !== this.shownPanel && panel !== "cards") this.views.open = true;
+    this.shownPanel = panel;
     if (panel === "cards") this.cards.paint(isFull);
     if (panel === "curve") this.curve.paint(this.width, isFull);
     if (panel === "items") this.items.paint();

@@ -176,7 +176,7 @@ const ROOM = 1e-3;
  * @returns {Label[]}
  */
 export function labelSpots(frame, items, clear = [], { chosen = -1, pointed = -1 } = {}) {
-  const { at, scale } = projection(frame);
+  const { at } = projection(frame);
   const font = frame.width < FONT.narrowest ? FONT.narrow : FONT.wide;
   const means = items.map((item) => at(item.x, item.y));
   const outlines = items.map((item, i) => ({ item, mean: means[i] }));

@@ -34,6 +34,8 @@ export class Explore {
     this.signal = signal;
     this.isFull = false;
     this.width = 400;
+    /** @type {Tab} */
+    this.shownPanel = "clients";
     this.views = {
       clients: new ClientsView(store, signal),
       terms: new TermsView(store, signal),
@@ -85,7 +87,8 @@ export class Explore {
     const { panel } = this;
     const charted = drawnOf(this.store);
     const asked = panel === "sweep" ? hiddenSweepOf(this.store) : -1;
-    if (asked >= 0) this.root.open = true;
+    if (asked >= 0 || (panel !== this.shownPanel && panel !== START_VIEW.panel)) this.root.open = true;
+    this.shownPanel = panel;
     if (!this.root.open) return;
     const g = asked < 0 ? this.store.charted : asked;
     const c = this.store.client;

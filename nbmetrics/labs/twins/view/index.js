@@ -92,8 +92,11 @@ function twinsView(store, signal) {
   const side = el("div", { class: "nbm-twin-side" }, [board.dots.root, details]);
   const more = el("p", { class: "nbm-more" }, ["Scores and weights"]);
   const columns = el("div", { class: "nbm-columns nbm-twin-columns" }, [left, side, more, board.root, panel.root]);
+  let shownConstruction = "corrected";
   const paint = () => {
     const scene = sceneOf(store);
+    if (scene.construction !== shownConstruction && scene.construction !== "corrected") details.open = true;
+    shownConstruction = scene.construction;
     const isPublished = scene.construction === "published";
     columns.classList.toggle("nbm-twin-published", isPublished);
     choices.paint(scene);
