@@ -19,6 +19,7 @@ def open_with(run_cells):
         page = run_cells(code or LAB.format(arguments))
         lab = page.get_by_role("group", name="MemorizationLab")
         lab.locator(".nbm-memo-right").wait_for()
+        unfold(lab)
         return page, lab
 
     return open_lab

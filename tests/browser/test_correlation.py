@@ -48,6 +48,7 @@ def opened(run_cells):
     page = run_cells(LAB)
     lab = page.get_by_role("group", name="CorrelationLab")
     table(lab).wait_for()
+    unfold(lab)
     return page, lab
 
 

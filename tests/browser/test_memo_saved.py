@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 import nbmetrics as nm
 from tests.browser.memo import shown, tab, verdict
-from tests.browser.page import handle, painted, press
+from tests.browser.page import handle, painted, press, unfold
 from tests.labs.inside import send
 from website.examples import memorization
 
@@ -37,6 +37,7 @@ def python_computes(lab, *kinds):
 
 def test_a_page_that_a_script_wrote_has_its_verdicts(saved, half_copied, look):
     page, root = saved.open(half_copied)
+    unfold(root)
     np.testing.assert_allclose(shown(root), list(half_copied.result["cards"].values()))
     assert verdict(root, "FLD gap") == "notices"
     assert [node.get_attribute("data-verdict") for node in root.locator(".nbm-memo-card").all()].count("unknown") == 0
@@ -46,6 +47,7 @@ def test_a_page_that_a_script_wrote_has_its_verdicts(saved, half_copied, look):
 
 def test_what_needs_python_is_closed_and_the_page_says_what_it_is(saved, half_copied, look):
     page, root = saved.open(half_copied)
+    unfold(root)
     expect(root.get_by_role("status")).to_contain_text("The numbers are Python’s, of the scene that was saved")
     expect(handle(root, "Points per set")).to_be_disabled()
     expect(root.get_by_role("spinbutton", name="Seed")).to_be_disabled()
@@ -65,6 +67,7 @@ def test_what_needs_python_is_closed_and_the_page_says_what_it_is(saved, half_co
 
 def test_of_a_chosen_point_that_moved_no_saved_neighbour_is_told(saved, half_copied, look):
     page, root = saved.open(half_copied)
+    unfold(root)
     choose = root.get_by_role("slider", name="Generated point", exact=True)
     words, link, bump = (root.locator(what) for what in (".nbm-memo-chosenwords", ".nbm-memo-link", ".nbm-memo-shade"))
     root.get_by_role("button", name="fitted bumps, 1σ").click()
@@ -87,6 +90,7 @@ def test_of_a_chosen_point_that_moved_no_saved_neighbour_is_told(saved, half_cop
 
 def test_presets_of_the_points_that_it_holds_have_their_numbers(saved, memo_lab):
     _, root = saved.open(memo_lab(preset="Half copied"))
+    unfold(root)
     preset, cards = root.get_by_label("Preset"), root.locator(".nbm-memo-cards")
     expect(preset.locator("option", has_text="Digits: honest")).to_be_disabled()
     preset.select_option("Copycat")
@@ -102,6 +106,7 @@ def test_presets_of_the_points_that_it_holds_have_their_numbers(saved, memo_lab)
 
 def test_a_curve_and_maps_that_are_not_there_are_not_asked_about(saved, half_copied, look):
     page, root = saved.open(half_copied)
+    unfold(root)
     tab(root, "Curve")
     expect(root.get_by_text("This page was saved without this curve: it needs Python.")).to_be_visible()
     for name in ("Reveal", "Just show me"):
@@ -117,6 +122,7 @@ def test_a_curve_and_maps_that_are_there_go_along(saved, half_copied, look):
     lab = half_copied
     python_computes(lab, *KEYS)
     page, root = saved.open(lab)
+    unfold(root)
     tab(root, "Curve")
     handle(root, "FLD notices at").press("Enter")
     handle(root, "FID-test notices at").press("Enter")
@@ -139,6 +145,7 @@ def test_a_curve_and_maps_that_are_there_go_along(saved, half_copied, look):
 def test_the_sites_page_asks_and_reveals_where_metrics_notice(saved, look):
     lab = memorization()
     page, root = saved.open(lab)
+    unfold(root)
     lab.close()
     tab(root, "Curve")
     for name in ("FLD notices at", "FID-test notices at"):
@@ -159,6 +166,7 @@ def test_the_heat_maps_of_a_locked_lab_look_closed(saved, half_copied, look):
     python_computes(lab, "interactions")
     lab.lock("drag")
     page, root = saved.open(lab)
+    unfold(root)
     tab(root, "Interactions")
     cells = root.locator(".nbm-memo-heat td button")
     expect(cells.first).to_be_disabled()

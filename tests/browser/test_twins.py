@@ -45,6 +45,7 @@ def opened(run_cells):
         page = run_cells(LAB.format(arguments))
         lab = page.get_by_role("group", name="TwinsLab")
         lab.get_by_role("table", name="Scores").locator("tbody tr").first.wait_for()
+        unfold(lab)
         return page, lab
 
     return open_lab

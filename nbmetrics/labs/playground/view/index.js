@@ -93,7 +93,7 @@ function playgroundView(store, signal) {
   const more = el("p", { class: "nbm-more" }, ["Scores and weights"]);
   const columns = el("div", { class: "nbm-columns" }, [plane, hero, explore.root, more, board.root, panel.root]);
   watchSize(columns, signal, (size) => {
-    if (width === 0) explore.root.open = size.width >= ROOMY_PIXELS;
+    if (width === 0 && size.width >= ROOMY_PIXELS) explore.root.open = true;
     width = size.width;
     store.changed();
   });

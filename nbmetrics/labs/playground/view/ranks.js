@@ -17,8 +17,8 @@ const ROW = { few: 40, many: 22 };
 const MAX_GENERATORS_ROOMY = 4;
 const TOP_ROOM = 24;
 // What stays for the lines; of a side, for the mark and the number; and the most that a side takes.
-const LINES_ROOM = 40;
-const NUMBER_ROOM = 70;
+const LINES_ROOM = 30;
+const NUMBER_ROOM = 64;
 const MAX_SIDE_PIXELS = 190;
 
 export class Ribbon {
