@@ -120,6 +120,7 @@ STATES = {
         ("with the answer", press("Reveal")),
         ("with a task", choose("Lesson", "Make them disagree")),
         *END,
+        ("with no lesson", choose("Lesson", "")),
         *((f"with the table of the tab {name}", tab(name)) for name in ("Terms", "Samples", "Clients")),
     ],
     "CorrelationLab": [

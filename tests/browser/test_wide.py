@@ -86,6 +86,7 @@ def test_charts_that_cannot_be_say_why(saved):
 
 def test_metrics_of_the_planes_axes_are_not_offered_and_others_need_python(saved):
     page, root = saved.open(lab_of(metric="precision"))
+    unfold(root)
     select = root.get_by_label("Metric", exact=True)
     offered = select.locator("option:not([hidden])").all_inner_texts()
     assert "Recall" in offered and not {"CFID", "MFID", "RFID", "FLD"} & set(offered)
@@ -100,6 +101,7 @@ def test_a_refused_score_is_a_dash_with_its_reason(saved):
     rng = np.random.default_rng(1)
     clients, made = nm.Federation(sites(rng)).with_weights([1, 1, 4]), models(rng)
     _, root = saved.open(nm.Playground(clients, made, metric="precision"))
+    unfold(root)
     assert [row[5][0] for row in cells(root)] == ["–", "–", "–"]
     assert all(float(row[4][0]) <= 1 for row in cells(root))
     expect(root.get_by_role("list", name="Cautions")).to_contain_text("Precision all has no value")

@@ -109,8 +109,12 @@ export class MemoCards {
     }
     this.explanation.hidden = isFull;
     setText(this.explanation, explanation ? explanationOf(explanation, state) : INVITATION);
-    setText(this.note, noteWords(state));
     this.numbers.paint(isFull, () => cardTable(state));
+  }
+
+  /** What the grey band is, wherever the cards are. */
+  paintNote() {
+    setText(this.note, noteWords(this.state));
   }
 
   /** @param {CardName} name @param {boolean} isFull */

@@ -174,6 +174,7 @@ class MemoPanels {
     const panel = this.tabs.paint();
     if (panel !== this.shownPanel && panel !== "cards") this.views.open = true;
     this.shownPanel = panel;
+    this.cards.paintNote();
     if (panel === "cards") this.cards.paint(isFull);
     if (panel === "curve") this.curve.paint(this.width, isFull);
     if (panel === "items") this.items.paint();

@@ -119,7 +119,7 @@ class Collector {
     const { range, answer } = axisOf(this.lessons[name], guesses);
     const isShown = this.revealed.has(name) && answer !== null;
     setText(this.heading, this.lessons[name]?.question ?? (name || "What does the class say?"));
-    this.reveal.disabled = answer === null;
+    this.reveal.disabled = answer === null || guesses.length === 0;
     setText(this.reveal, isShown ? "Hide" : "Reveal");
     const values = guesses.map(({ guess }) => guess);
     setText(this.said, saidOf(values, isShown ? answer : null));

@@ -146,5 +146,6 @@ function legend() {
     entry("nbm-swatch", "client"),
     el("span", {}, [markOf(0), "generator"]),
     entry("nbm-dash", "all clients, pooled"),
+    el("span", {}, ["Ellipses: 1σ and 2σ. Drag, or Tab and arrow keys."]),
   ]);
 }
