@@ -13,7 +13,7 @@ from tests.browser.page import handle, painted, press, unfold
 from tests.labs.inside import send
 from website.examples import memorization
 
-NOTED = ".nbm-memo-cards ~ .nbm-note"
+NOTED = ".nbm-memo-below > .nbm-note >> nth=0"
 # What a page asks by, for the lab of these tests.
 KEYS = {"curve": 'copied ["moons",0,0,0,1,100,0]', "interactions": "interactions moons 100 0"}
 
@@ -57,8 +57,12 @@ def test_what_needs_python_is_closed_and_the_page_says_what_it_is(saved, half_co
     share = handle(root, "Share copied")
     share.press("End")
     expect(share).to_have_attribute("aria-valuetext", "100\u00a0%")
+    expect(root.locator(".nbm-memo-cards")).to_have_attribute("data-current", "true")
+    handle(root, "Spread").press("ArrowRight")
     expect(root.locator(".nbm-memo-cards")).to_have_attribute("data-current", "false")
-    expect(root.get_by_role("heading").first).to_have_text("100\u00a0% copied: which metrics notice needs Python.")
+    expect(root.get_by_role("heading").first).to_have_text(
+        re.compile("^100\u00a0% copied, spread .*: which metrics notice needs Python\\.$")
+    )
     expect(root.get_by_text("these are of the picture that was saved").filter(visible=True)).to_have_count(1)
     look("memo-saved-moved", page, full_page=True)
     press(root, "Reset")
@@ -98,16 +102,34 @@ def test_presets_of_the_points_that_it_holds_have_their_numbers(saved, memo_lab)
     expect(cards).to_have_attribute("data-current", "true")
     np.testing.assert_allclose(shown(root), list(memo_lab(preset="Copycat").result["cards"].values()))
     expect(root.get_by_role("heading").first).to_have_text(re.compile("^100\u00a0% copied: .* notice"))
-    handle(root, "Share copied").press("ArrowLeft")
+    handle(root, "Spread").press("ArrowLeft")
     expect(cards).to_have_attribute("data-current", "false")
     root.get_by_role("button", name="Undo").click()
     expect(cards).to_have_attribute("data-current", "true")
+
+
+def test_which_metric_notices_first_is_answered_at_each_place_of_the_slider(saved, memo_lab):
+    _, root = saved.open(memo_lab(points=100))
+    expect(root.locator(".nbm-memo-question")).to_contain_text("Which card notices first?")
+    share, heading = handle(root, "Share copied"), root.get_by_role("heading").first
+    for percent in (5, 10, 15, 20):
+        share.press("ArrowRight")
+        expect(share).to_have_attribute("aria-valuetext", f"{percent}\u00a0%")
+        expect(heading).to_have_text(re.compile(f"^{percent}\u00a0% copied: .*(notice|notices)"))
+        np.testing.assert_allclose(
+            shown(root), list(memo_lab(points=100, copied=percent / 100).result["cards"].values()), rtol=1e-9
+        )
+    share.press("Shift+ArrowRight")
+    expect(share).to_have_attribute("aria-valuetext", "70\u00a0%")
+    expect(root.locator(".nbm-memo-cards")).to_have_attribute("data-current", "true")
 
 
 def test_a_curve_and_maps_that_are_not_there_are_not_asked_about(saved, half_copied, look):
     page, root = saved.open(half_copied)
     unfold(root)
     tab(root, "Curve")
+    expect(root.get_by_role("button", name="Reveal")).to_be_visible()
+    root.get_by_label("Curve over").select_option("spread")
     expect(root.get_by_text("This page was saved without this curve: it needs Python.")).to_be_visible()
     for name in ("Reveal", "Just show me"):
         expect(root.get_by_role("button", name=name)).to_be_hidden()
@@ -128,8 +150,9 @@ def test_a_curve_and_maps_that_are_there_go_along(saved, half_copied, look):
     handle(root, "FID-test notices at").press("Enter")
     root.get_by_role("button", name="Reveal").click()
     told = root.locator(".nbm-memo-told")
-    away = (np.array(lab.curve["metrics"]["fld"]) - lab.result["honest"]["fld"]) / lab.result["noise"]["fld"]
-    first = lab.curve["values"][np.flatnonzero(away > 3)[0]]
+    curve = lab._saved_traits["curve"]
+    away = (np.array(curve["metrics"]["fld"]) - lab.result["honest"]["fld"]) / lab.result["noise"]["fld"]
+    first = curve["values"][np.flatnonzero(away > 3)[0]]
     expect(told).to_contain_text(f"FLD notices from {100 * first:g}\u00a0% (you said 35\u00a0%)")
     look("memo-saved-revealed", page, full_page=True)
     handle(root, "Spread").press("ArrowLeft")
