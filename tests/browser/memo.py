@@ -5,7 +5,7 @@ import time
 from playwright.sync_api import expect
 
 from tests.browser import labs
-from tests.browser.page import painted, run_code
+from tests.browser.page import painted, run_code, unfold
 
 # Milliseconds in which Python, on a machine with other work, has answered.
 SLOW = 60_000
@@ -19,12 +19,14 @@ def open_with(run_cells):
         page = run_cells(code or LAB.format(arguments))
         lab = page.get_by_role("group", name="MemorizationLab")
         lab.locator(".nbm-memo-right").wait_for()
+        unfold(lab)
         return page, lab
 
     return open_lab
 
 
 def tab(lab, name):
+    unfold(lab)
     lab.get_by_role("tab", name=name).click()
 
 

@@ -111,6 +111,8 @@ def press(root, name):
     """What is done with a button of the toolbar, alone or in a menu, by its visible text."""
     painted(root)
     alone = root.get_by_role("button", name=name, exact=True)
+    if not alone.count():
+        unfold(root)
     (alone if alone.count() else menu_item(root, name)).click()
 
 
@@ -148,6 +150,16 @@ def drag(page, locator, dx, dy, steps=8, release=True):
     if release:
         page.mouse.up()
     painted(page)
+
+
+UNFOLD = """root => { for (const fold of root.querySelectorAll('details.nbm-fold:not([open])'))
+  if (!fold.hidden) fold.open = true; }"""
+
+
+def unfold(root):
+    """Open what a lab opens on demand, as a press on each of its folds does."""
+    root.evaluate(UNFOLD)
+    painted(root.page)
 
 
 @contextmanager

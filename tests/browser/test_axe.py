@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import HERE, WINDOW
 from tests.browser.labs import LABS, group, handle, settle
-from tests.browser.page import drag, opened, painted
+from tests.browser.page import drag, opened, painted, unfold
 from tests.browser.page import press as page_press
 
 AXE = HERE.parent / "js" / "node_modules" / "axe-core" / "axe.min.js"
@@ -32,11 +32,11 @@ def menu(name):
 
 
 def tab(name):
-    return lambda page, root, case: root.get_by_role("tab", name=name).click()
+    return lambda page, root, case: (unfold(root), root.get_by_role("tab", name=name).click())
 
 
 def choose(label, option):
-    return lambda page, root, case: root.get_by_label(label, exact=True).select_option(option)
+    return lambda page, root, case: (unfold(root), root.get_by_label(label, exact=True).select_option(option))
 
 
 def grab(page, root, case):
@@ -120,12 +120,13 @@ STATES = {
         ("with the answer", press("Reveal")),
         ("with a task", choose("Lesson", "Make them disagree")),
         *END,
+        ("with no lesson", choose("Lesson", "")),
         *((f"with the table of the tab {name}", tab(name)) for name in ("Terms", "Samples", "Clients")),
     ],
     "CorrelationLab": [
         ("with an answer", answer),
         *DRAG,
-        ("with other contours", lambda page, root, case: root.locator("[data-score=mfid]").click()),
+        ("with other contours", lambda page, root, case: (unfold(root), root.locator("[data-score=mfid]").click())),
         *END,
     ],
     "TwinsLab": [

@@ -21,6 +21,7 @@ from tests.browser.page import (
     run_code,
     settle,
     tab_to,
+    unfold,
     until,
 )
 
@@ -47,6 +48,7 @@ def opened(run_cells):
     page = run_cells(LAB)
     lab = page.get_by_role("group", name="CorrelationLab")
     table(lab).wait_for()
+    unfold(lab)
     return page, lab
 
 
@@ -64,6 +66,7 @@ def point(lab):
 
 def pressed(lab, name):
     """The button of that name that chooses the contours."""
+    unfold(lab)
     return lab.get_by_role("group", name="Contours of").get_by_role("button", name=name)
 
 
@@ -95,6 +98,7 @@ def test_drag_moves_the_point_and_python_gets_the_same_numbers(opened):
     assert values(lab) == pytest.approx(closed_forms(scene), abs=1e-9)
     result = run_code(page, "print(_j.dumps(lab.result['scores']))")
     assert values(lab) == pytest.approx([result[name] for name in SCORES], abs=1e-9)
+    unfold(lab)
     field = lab.get_by_role("spinbutton", name="ρ real")
     assert float(field.input_value()) == scene["rho"]
     assert float(lab.get_by_role("spinbutton", name="ρ̂ generated").input_value()) == scene["rho_hat"]
@@ -232,6 +236,7 @@ def test_scale_slider_moves_rfid_alone(opened):
 
 def test_fields_take_numbers_and_say_what_is_wrong(opened):
     page, lab = opened
+    unfold(lab)
     field = lab.get_by_role("spinbutton", name="ρ̂ generated")
     field.fill("0.123")
     field.press("Enter")

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from tests.browser.page import CONTRAST, OVERFLOW, WATCH, answered, drag, handle, painted, press, scene_where
+from tests.browser.page import CONTRAST, OVERFLOW, WATCH, answered, drag, handle, painted, press, scene_where, unfold
 
 TEXTS = """table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.innerText))"""
 BIG = """
@@ -34,7 +34,8 @@ def explore(run_cells):
         cell = "\n".join([*lines, f"lab = nm.Playground(nm.Scene.parse({change}))", "lab"])
         page = run_cells(cell)
         lab = page.get_by_role("group", name="Playground")
-        lab.get_by_role("tablist", name="Charts").wait_for()
+        lab.get_by_role("table", name="Scores").wait_for()
+        unfold(lab)
         return page, lab
 
     return opened
@@ -249,6 +250,7 @@ def test_places_cross_where_avg_and_all_disagree(explore):
 def test_twelve_clients_six_generators_and_the_sweep_open_every_move_is_painted(run_cells):
     page = run_cells(BIG)
     lab = page.get_by_role("group", name="Playground")
+    unfold(lab)
     lab.locator(".nbm-sweep").wait_for()
     answered(page, lab)
     page.evaluate(WATCH)

@@ -16,7 +16,7 @@ from tests.browser.labs import (
     settle,
     shown,
 )
-from tests.browser.page import centre, drag, painted
+from tests.browser.page import centre, drag, painted, unfold
 
 VIEWPORT = {"width": 1280, "height": 900}
 TALL = {"width": 1280, "height": 2600}
@@ -168,6 +168,7 @@ def test_a_finger_drags_at_two_pixels_a_point_and_nothing_leaves_a_narrow_column
     page.mouse.click(2, 2)  # what was told beside a menu goes with the next press
     root.evaluate("root => { root.parentElement.style.width = '320px'; }")
     assert root.bounding_box()["width"] == 320
+    unfold(root)
     tabs = root.get_by_role("tab").all()
     for k in range(len(tabs) or 1):
         if tabs:

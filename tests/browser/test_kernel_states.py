@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import LAB, PLAIN
 from tests.browser.labs import LABS, group, handle, settle, shown
-from tests.browser.page import WATCH, drag, painted, run_code
+from tests.browser.page import WATCH, drag, painted, run_code, unfold
 
 SIX = "import nbmetrics as nm\nlab = nm.Playground('Heterogeneous six'); lab"
 SOURCES = {name: case.source for name, case in LABS.items()} | {"Playground": SIX}
@@ -148,6 +148,7 @@ def test_a_killed_kernel_is_told_once_and_nothing_waits_for_it_for_good(run_cell
     if lab == "Playground":
         root.get_by_label("Metric", exact=True).select_option("density")
     expect(root.get_by_text("run the cell again")).to_have_count(1)
+    unfold(root)
     for tab in root.get_by_role("tab").all():
         tab.click()
         painted(root)

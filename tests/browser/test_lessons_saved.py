@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from nbmetrics.labs.playground.answers import pack
 from tests import EVIL
-from tests.browser.page import CONTRAST, OVERFLOW, drag, painted, until
+from tests.browser.page import CONTRAST, OVERFLOW, drag, painted, unfold, until
 from tests.slow import by_default
 
 PATIENCE = 30_000  # milliseconds at one question before help is offered: lesson_card.js
@@ -113,6 +113,7 @@ def test_the_curves_are_drawn_in_once_at_reveal(opened):
     button(root, "Reveal").click()
     until(page, lambda: root.evaluate(ANIMATED), lambda names: names.count("nbm-draw-in") == 4)
     expect(root.locator(".nbm-drawing")).to_have_count(0)
+    unfold(root)
     root.get_by_role("tab", name="Terms").click()
     root.get_by_role("tab", name="Sweep").click()
     painted(page)
@@ -270,6 +271,9 @@ def test_a_class_is_collected_on_one_page_and_the_answer_is_drawn_in(projector):
     paste, said = root.get_by_label("Answer strings"), root.locator(".nbm-class-said")
     flags = root.locator(".nbm-class-flags path")
     expect(said).to_have_text("No flags yet: paste answers below.")
+    expect(root.get_by_role("heading")).to_contain_text("At which variance")
+    root.get_by_label("Lesson").select_option("Where is KID?")
+    expect(root.get_by_role("heading")).to_contain_text("KID is another distance")
     expect(button(root, "Reveal")).to_be_disabled()
     paste.fill("\n".join(f"Ada {k}: {string('Weights matter', guess)}" for k, guess in enumerate(GUESSES)))
     expect(flags).to_have_count(len(GUESSES))

@@ -11,7 +11,7 @@ from nbmetrics import MemorizationLab
 from nbmetrics.labs.memorization.scene import MemorizationScene
 from nbmetrics.labs.memorization.study import study_of
 from tests.browser.memo import SLOW, curve_of, open_with, settle, tab
-from tests.browser.page import CONTRAST, OVERFLOW, painted, press, run_code
+from tests.browser.page import CONTRAST, OVERFLOW, painted, press, run_code, unfold
 
 OWN = """import numpy as np, nbmetrics as nm
 rng = np.random.default_rng(0)
@@ -77,6 +77,7 @@ def test_own_features_have_no_sliders_and_find_the_copies(opened, shot):
 
 def test_the_saved_picture_has_the_shading_in_it(saved, tmp_path):
     page, root = saved.open(MemorizationLab(points=60, jitter=0.1))
+    unfold(root)
     root.get_by_role("button", name="fitted bumps").click()
     painted(page)
     with page.expect_download() as got:

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 import nbmetrics as nm
 from nbmetrics.scene import Copycat, Truncated
-from tests.browser.page import handle, painted, press
+from tests.browser.page import handle, painted, press, unfold
 from tests.slow import by_default
 
 LONG = ["Universitätsklinikum Hamburg-Eppendorf", "W" * 24, "Städtisches Krankenhaus am Rande der Stadt"]
@@ -75,6 +75,7 @@ def test_long_names_are_cut_in_the_pictures_and_whole_where_they_are_read(saved,
     assert root.locator(".nbm-stage title").all_text_contents() == [*LONG, ""]
     for name in LONG:
         expect(handle(root, f"{name} mean")).to_have_count(1)
+    unfold(root)
     chart = root.locator(".nbm-explore .nbm-chart[role=img]").first
     assert all(name in chart.get_attribute("aria-label") for name in LONG)
     assert chart.locator(".nbm-row title").all_text_contents() == [*LONG, "", ""]

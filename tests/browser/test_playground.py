@@ -40,7 +40,7 @@ def test_opens_on_the_papers_toy_and_says_where_avg_and_all_disagree(playground)
     _, lab = playground
     shown = [[cell[0] for cell in row] for row in cells(lab)]
     assert shown == [["1.000", "0.172", "4.625", "0.750"], ["1.172", "0.000", "3.875", "0.000"]]
-    assert [cell[1] for cell in cells(lab)[0]] == ["1st ≠", "2nd ≠", "2nd", "2nd"]
+    assert [cell[1] for cell in cells(lab)[0]] == ["1st, all 2nd", "2nd, avg 1st", "2nd", "2nd"]
     words = lab.get_by_role("listitem").all_inner_texts()
     assert "avg ranks Generator 1 above Generator 2, all ranks Generator 2 above Generator 1" in words[0]
     assert "avg − all is 3.875 for every generator" in words[1]

@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser.frontends import end_sessions, open_notebook
 from tests.browser.labs import LABS, group, settle
-from tests.browser.page import WATCH, centre, drag, numbers
+from tests.browser.page import WATCH, centre, drag, numbers, unfold
 
 pytestmark = pytest.mark.slow
 
@@ -150,6 +150,7 @@ def assert_shown_is_true(frames, python, metric):
 @pytest.mark.parametrize("name", ["C3 mean", "G0 mean"])
 def test_a_large_scene_with_the_sweep_open_paints_every_move(opened, name, record_property):
     page, root = opened(LARGE.format("fid"))
+    unfold(root)
     root.get_by_role("tab", name="Sweep").click()
     settle(root)
     page.evaluate(WATCH)

@@ -19,6 +19,7 @@ from tests.browser.page import (
     painted,
     press,
     tab_to,
+    unfold,
 )
 
 LAB = "import nbmetrics as nm\nlab = nm.TwinsLab({}); lab"
@@ -44,6 +45,7 @@ def opened(run_cells):
         page = run_cells(LAB.format(arguments))
         lab = page.get_by_role("group", name="TwinsLab")
         lab.get_by_role("table", name="Scores").locator("tbody tr").first.wait_for()
+        unfold(lab)
         return page, lab
 
     return open_lab
@@ -187,7 +189,7 @@ def test_renaming_or_weighing_needs_no_other_search_where_nothing_moved(opened):
 
 def test_as_printed_the_clients_scores_differ(opened, shot):
     page, lab = opened()
-    lab.get_by_role("button", name="The papers’ formula").click()
+    press(lab, "The papers’ formula")
     expect(headline(lab)).to_have_text("Not twins: the clients’ scores differ by 2.472.")
     assert all(second - first > 2 for first, second in pairs(lab)[:2])
     expect(lab.get_by_role("table", name="Scores").locator("td.nbm-differs")).to_have_count(4)
@@ -201,11 +203,11 @@ def test_as_printed_the_clients_scores_differ(opened, shot):
 
 def test_as_printed_identical_clients_have_no_twin_and_no_arrow(opened, shot):
     page, lab = opened(repr("Identical clients (no twin)"))
-    lab.get_by_role("button", name="The papers’ formula").click()
+    press(lab, "The papers’ formula")
     assert_has_no_twin(page, lab)
     shot("twins-light-printed-identical", lab)
     lab.get_by_label("Preset").select_option("Two clients")
-    lab.get_by_role("button", name="The papers’ formula").click()
+    press(lab, "The papers’ formula")
     expect(headline(lab)).to_have_text("Not twins: the clients’ scores differ by 2.472.")
     for _ in range(4):
         handle(lab, "Client 2 mean").press("Shift+ArrowLeft")
@@ -227,7 +229,7 @@ def assert_has_no_twin(page, lab):
 
 def test_the_published_table_is_the_papers(opened, shot):
     _, lab = opened()
-    lab.get_by_role("button", name="The papers’ table").click()
+    press(lab, "The papers’ table")
     table = nm.experiments.published("twin_generators_ffhq")
     np.testing.assert_array_equal(np.array(pairs(lab)).T, table.iloc[:, 1:].to_numpy(dtype=float))
     expect(headline(lab)).to_have_text("Each client’s two scores are within 1.00. Pooled, Generator 2 is 90.44 worse.")
@@ -256,6 +258,7 @@ def test_everything_by_keyboard_alone(opened):
     expect(headline(lab)).to_contain_text("No twin here")
     handle(lab, "Client 1 mean").press("Control+z")
     expect(handle(lab, "Client 2 mean")).to_have_count(1)
+    unfold(lab)
     lab.get_by_role("button", name="The papers’ formula").press("Enter")
     lab.get_by_role("switch", name="One shape for all clients").press("Space")
     scene, _ = settle(page, lab)

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from tests import EVIL
 from tests.browser.conftest import PLAIN
-from tests.browser.page import CONTRAST, OVERFLOW, cells, numbers, painted, press, run_code, until
+from tests.browser.page import CONTRAST, OVERFLOW, cells, numbers, painted, press, run_code, unfold, until
 from tests.browser.page import opened as menu
 from tests.browser.plain import in_notebook
 from tests.slow import by_default
@@ -69,6 +69,7 @@ def test_a_link_to_a_saved_page_opens_in_it(saved):
 
 def test_charts_that_cannot_be_say_why(saved):
     page, root = saved.open(lab_of())
+    unfold(root)
     for tab, reason in {
         "Terms": "these scores are of 40 features",
         "Sweep": "A sweep moves an item",
@@ -85,6 +86,7 @@ def test_charts_that_cannot_be_say_why(saved):
 
 def test_metrics_of_the_planes_axes_are_not_offered_and_others_need_python(saved):
     page, root = saved.open(lab_of(metric="precision"))
+    unfold(root)
     select = root.get_by_label("Metric", exact=True)
     offered = select.locator("option:not([hidden])").all_inner_texts()
     assert "Recall" in offered and not {"CFID", "MFID", "RFID", "FLD"} & set(offered)
@@ -99,6 +101,7 @@ def test_a_refused_score_is_a_dash_with_its_reason(saved):
     rng = np.random.default_rng(1)
     clients, made = nm.Federation(sites(rng)).with_weights([1, 1, 4]), models(rng)
     _, root = saved.open(nm.Playground(clients, made, metric="precision"))
+    unfold(root)
     assert [row[5][0] for row in cells(root)] == ["–", "–", "–"]
     assert all(float(row[4][0]) <= 1 for row in cells(root))
     expect(root.get_by_role("list", name="Cautions")).to_contain_text("Precision all has no value")

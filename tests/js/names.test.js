@@ -6,9 +6,10 @@ import { nameWidth, shortened } from "../../nbmetrics/labs/toolkit/view/name_wid
 
 const LINE = 14;
 const SIZE = 540;
-const scene = { half: 5 };
+const HALF = 5;
 const client = (name, x, y, width = 1, height = 1) => ({ name, x, y, width, height, angle: 0, weight: 1 });
-const { at } = projection(scene, SIZE);
+const FRAME = { width: SIZE, height: SIZE, scale: SIZE / (2 * HALF) };
+const { at } = projection(FRAME);
 
 /** Of each label, in pixels: left, right, top, bottom. */
 const boxesOf = (items, labels) => labels.map(({ text, x, y }, i) => {
@@ -38,7 +39,7 @@ test("wide letters count for more than narrow ones", () => {
 test("names keep off earlier names, all means and what is to be kept clear", () => {
   const items = [client("Client 1", -0.4, 0), client("Client 2", 0.4, 0), client("Client 3", 0, 1.4, 0.2, 0.2), client("Client 4", 0, 1.4, 0.2, 0.2)];
   const clear = [{ x: 270, y: 150, wide: 40, high: 40 }];
-  const boxes = boxesOf(items, labelSpots(scene, items, SIZE, clear));
+  const boxes = boxesOf(items, labelSpots(FRAME, items, clear));
   const marks = items.map(({ x, y }) => at(x, y)).map(([x, y]) => [x - 8, x + 8, y - 8, y + 8]);
   const taken = [...marks, [250, 290, 130, 170]];
   boxes.forEach((box, i) => {
@@ -49,17 +50,17 @@ test("names keep off earlier names, all means and what is to be kept clear", () 
 test("a name keeps out of the ellipse of another, whose name it would seem to be", () => {
   const narrow = { ...client("Narrow", 0, 0.9), weight: undefined };
   const wide = { ...client("Wide", 0, -0.9, 2.7, 1), weight: undefined };
-  const [above, below] = labelSpots(scene, [narrow, wide], SIZE);
+  const [above, below] = labelSpots(FRAME, [narrow, wide]);
   assert.ok(above.y < 0 && below.y > 0, "Narrow is named above, Wide below");
-  const [alone] = labelSpots(scene, [narrow], SIZE);
+  const [alone] = labelSpots(FRAME, [narrow]);
   assert.ok(alone.y > 0, "with nothing there, below");
 });
 
 test("a dozen clients of one mean show the names that there is room for, the chosen and the pointed one always", () => {
   const items = Array.from({ length: 12 }, (_, i) => client(`Client ${i}`, 0, 0));
   const shown = (labels) => labels.filter(({ text }) => text);
-  assert.equal(new Set(shown(labelSpots(scene, items, SIZE)).map(({ y }) => y)).size, 8);
-  const labels = labelSpots(scene, items, SIZE, [], { chosen: 11, pointed: 10 });
+  assert.equal(new Set(shown(labelSpots(FRAME, items)).map(({ y }) => y)).size, 8);
+  const labels = labelSpots(FRAME, items, [], { chosen: 11, pointed: 10 });
   assert.deepEqual([labels[10].text, labels[11].text], ["Client 10", "Client 11"]);
 });
 
@@ -73,7 +74,7 @@ test("in 200 random scenes of up to 8 items no name hides another, or a mark", (
       angle: random(-90, 90),
       ...(i % 2 ? { weight: undefined } : {}),
     }));
-    const labels = labelSpots(scene, items, SIZE);
+    const labels = labelSpots(FRAME, items);
     const boxes = boxesOf(items, labels).filter((_, i) => labels[i].text);
     hidden += items.length - boxes.length;
     const marks = items.map(({ x, y }) => at(x, y)).map(([x, y]) => [x - 8, x + 8, y - 8, y + 8]);
@@ -88,7 +89,7 @@ test("in 200 random scenes of up to 8 items no name hides another, or a mark", (
 test("a name stays in the picture, wherever its item lies", () => {
   for (const [x, y, width] of [[5, 5, 1], [-5, -5, 1], [0, 0, 5], [7, 9, 1]]) {
     const item = client("Universitätsklinikum Hamburg-Eppendorf", x, y, width, width);
-    const [[left, right, top, bottom]] = boxesOf([item], labelSpots(scene, [item], SIZE));
+    const [[left, right, top, bottom]] = boxesOf([item], labelSpots(FRAME, [item]));
     assert.ok(left >= 0 && right <= SIZE && top >= 0 && bottom <= SIZE, `${[left, right, top, bottom]}`);
   }
 });

@@ -48,8 +48,11 @@ function said(kept, opposite) {
 /** @param {number[]} kept @param {number[]} [opposite] @param {boolean} [clips] */
 function headline(kept, opposite, clips = false) {
   const study = { .../** @type {any} */ (studyOf(kept, opposite)), clips: [[clips, clips]] };
-  return headlineWords(study, SCENE, numbersAt(study));
+  return headlineWords(numbersAt(study));
 }
+
+/** The headline where the noise is so many times the score. @param {number | null} noise */
+const sized = (noise) => headlineWords({ ...numbersAt(/** @type {any} */ (studyOf([19, 19]))), noise });
 
 test("the band says what it is, and whose", () => {
   const study = /** @type {any} */ (studyOf([20, 20]));
@@ -88,16 +91,14 @@ test("where the least noise does not keep it, an ε at which it was kept is not 
   assert.match(said([20, 6, 0]), /^Up to ε = 10 the noise decides: there is no ε from which on the order survives\./);
 });
 
-test("the headline says that the noise decides, or how often the best stays first", () => {
-  assert.equal(
-    headline([20, 20], [0, 0]),
-    "ε = 1: at this ε the noise decides who is first by FID-all (± 55 on a difference of 0.16).",
-  );
-  assert.match(headline([20, 20], [0, 0], true), /at this ε clipping and noise decide who is first by FID-all \(± 55 /);
-  assert.equal(
-    headline([19, 19]),
-    "At ε = 1 the best by FID-all stays first in 19 of 20 runs; without noise it is wide.",
-  );
+test("the headline says how large the noise is, and whether it decides who is first", () => {
+  assert.equal(headline([20, 20], [0, 0]), "At ε = 1 the noise is 0\u00a0% of the score, and decides who is first.");
+  assert.match(headline([20, 20], [0, 0], true), /, and with clipping it decides who is first\.$/);
+  assert.match(headline([19, 19]), /; the best stays first in 19 of 20 runs\.$/);
+  assert.match(sized(24.6), /^At ε = 1 the noise is 25 times the score;/);
+  assert.match(sized(1.25), /the noise is 1\.[23] times the score;/);
+  assert.match(sized(0.456), /the noise is 46\u00a0% of the score;/);
+  assert.match(sized(null), /the noise is all there is of the score;/);
 });
 
 test("only FID is clipped, and only of FID is it said", () => {

@@ -22,7 +22,7 @@ from .items import Items
 from .own_data import STEPS, WORDS, is_quick, no_settings, own_rows, own_study
 from .scene import LABELS, MemorizationScene, presets, starting_scene
 from .study import REDRAWS, Study, study_of
-from .sweeps import Request, curve, heat_maps
+from .sweeps import Request, curve, heat_maps, saved_curve
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -372,6 +372,15 @@ class MemorizationLab(Lab):
         study = self._study(self._scene)
         starts = {name: self._state.parse(one) for name, one in self._saved_starts.items()}
         return {n: study.result(study.judgement_of(start), self._noises[study.key]) for n, start in starts.items()}
+
+    @property
+    def _saved_traits(self) -> dict[str, Any]:
+        """The curve over the share copied, which has the cards at each place of the slider of a page without Python."""
+        view = self._scene.view
+        is_other = view["panel"] == "curve" and view["sweep"] != "copied"
+        if self._own is not None or self.pictures or is_other:
+            return {}
+        return {"curve": saved_curve(self._study(self._scene), self._scene)}
 
     def _picture(self) -> Drawing:
         from .figure import memorization_lab

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,6 +15,8 @@ from .scene import NEUTRAL, SLIDERS, MemorizationScene
 from .study import Study
 
 SWEPT = {name: SLIDERS[name]["swept"] for name in NEUTRAL}
+# Copied, of which a saved page has the cards: each place of its slider.
+SAVED_SHARES = tuple(k / 20 for k in range(21))
 # Generated rows in the heat maps, which take some forty fits; as many test rows, and twice as many of train.
 ROWS = 200
 DISTINCT, COPIED = (1.0, 0.5, 0.25, 0.1), (0.0, 0.25, 0.5, 0.75)
@@ -37,19 +40,31 @@ class Request(NamedTuple):
         return self.scene.rev
 
 
-def curve(study: Study, scene: MemorizationScene) -> Iterator[dict[str, Any]]:
-    """The cards of a scene over its chosen slider, again after each value; `done` is the share that is known."""
+def curve(study: Study, scene: MemorizationScene, also: Iterable[float] = ()) -> Iterator[dict[str, Any]]:
+    """Yield the cards over the scene's chosen slider, again after each value; `done` is the share that is known.
+
+    `also` are values of the slider beside the usual ones.
+    """
     parameter = scene.view["sweep"]
     if study.chance is None:
         yield {"parameter": parameter, "error": "Your own generated rows are shown as they are: nothing is swept."}
         return
-    values = sorted({*map(float, SWEPT[parameter]), float(getattr(scene, parameter))})
+    values = sorted({*map(float, SWEPT[parameter]), float(getattr(scene, parameter)), *also})
     metrics: dict[str, list[float | None]] = {name: [None] * len(values) for name in CARDS}
     for k, value in enumerate(values):
         cards = study.judge.cards(study.features(study.generated(replace(scene, **{parameter: value}))))  # type: ignore[arg-type]
         for name in CARDS:
             metrics[name] = [*metrics[name][:k], cards[name], *metrics[name][k + 1 :]]
         yield {"parameter": parameter, "values": values, "metrics": dict(metrics), "done": (k + 1) / len(values)}
+
+
+def saved_curve(study: Study, scene: MemorizationScene) -> dict[str, Any]:
+    """Return the curve over the share copied that a page without Python holds, with the page's name of it."""
+    swept = replace(scene, view={**scene.view, "sweep": "copied"}, copied=0.0)
+    settings = (getattr(swept, name) for name in ("data", *NEUTRAL, "points", "seed"))
+    plain = [int(value) if isinstance(value, float) and value.is_integer() else value for value in settings]
+    *_, whole = curve(study, replace(swept, copied=scene.copied), SAVED_SHARES)
+    return {"key": f"copied {json.dumps(plain, separators=(',', ':'))}", **whole}
 
 
 def heat_maps(study: Study) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def privacy_lab(study: Mapping[str, Any], scene: PrivacyScene, numbers: Mapping[
     right.set_xlabel(f"{label}-{scene.aggregate}")
     right.set_title(f"{len(numbers['drawn'])} runs at ε = {numbers['epsilon']:g}; bars: without noise", fontsize=10)
     legend(figure, left)
-    figure.suptitle(plain(textwrap.fill(headline(study, scene, numbers), LINE)), fontsize=11)
+    figure.suptitle(plain(textwrap.fill(headline(numbers), LINE)), fontsize=11)
     return figure
 
 

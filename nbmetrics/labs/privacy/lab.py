@@ -142,7 +142,7 @@ class PrivacyLab(Lab):
         numbers = numbers_of(study, scene)
         shown = ", ".join(study["generators"][g] for g in ranking_of(numbers["shown"]))
         return (
-            f"PrivacyLab: {headline(study, scene, numbers)} Run {scene.run} would show the order {shown}. "
+            f"PrivacyLab: {headline(numbers)} Run {scene.run} would show the order {shown}. "
             "The picture has how often the best stays first against ε, hatched where the noise decides, and the scores "
             "of all runs beside those without noise."
         )

@@ -22,6 +22,7 @@ def numbers_of(study: Mapping[str, Any], scene: PrivacyScene) -> dict[str, Any]:
     - order: the generators from best to worst without noise; exact: their scores, by generator
     - drawn: (runs, generators); shown: those of the run
     - places: of each generator in the run, from 1; first: in how many runs it is first
+    - noise: how far the scores of the best lie from that without noise, by the median, as a multiple of it
     - kept, low, high: in how many runs the best without noise is first, and Wilson's 95 % interval for the chance
     - pair: of the best without noise and its closest rival, see `_of_pair` of study.py
     - same: in how many runs all generators are in the order without noise
@@ -46,6 +47,7 @@ def numbers_of(study: Mapping[str, Any], scene: PrivacyScene) -> dict[str, Any]:
         "shown": shown,
         "places": [ranking_of(shown).index(g) + 1 for g in range(len(exact))],
         "first": [firsts.count(g) for g in range(len(exact))],
+        "noise": _noise_ratio([run[order[0]] for run in drawn], exact[order[0]]),
         "kept": pair["kept"],
         "low": pair["low"],
         "high": pair["high"],
@@ -77,13 +79,22 @@ def survives(study: Mapping[str, Any], m: int, p: int) -> float | None:
     return threshold
 
 
-def headline(study: Mapping[str, Any], scene: PrivacyScene, numbers: Mapping[str, Any]) -> str:
-    """What the lab says at a glance."""
-    label = next(metric["label"] for metric in study["metrics"] if metric["name"] == scene.metric)
-    pair, score, epsilon = numbers["pair"], f"{label}-{scene.aggregate}", f"{numbers['epsilon']:g}"
-    if pair["survives"]:
-        runs, best = f"{numbers['kept']} of {len(numbers['drawn'])} runs", study["generators"][pair["best"]]
-        return f"At ε = {epsilon} the best by {score} stays first in {runs}; without noise it is {best}."
-    who = "clipping and noise decide" if numbers["clips"] else "the noise decides"
-    sizes = f"± {pair['moved']} on a difference of {pair['apart']}"
-    return f"ε = {epsilon}: at this ε {who} who is first by {score} ({sizes})."
+def headline(numbers: Mapping[str, Any]) -> str:
+    """Return how large the noise is beside the score, and who is first then."""
+    size = f"At ε = {numbers['epsilon']:g} the noise is {_times(numbers['noise'])} the score"
+    if numbers["pair"]["survives"]:
+        return f"{size}; the best stays first in {numbers['kept']} of {len(numbers['drawn'])} runs."
+    return f"{size}, and {'with clipping it ' if numbers['clips'] else ''}decides who is first."
+
+
+def _times(ratio: float | None) -> str:
+    if ratio is None:
+        return "all there is of"
+    if ratio < 1:
+        return f"{math.floor(100 * ratio + 0.5)}\u00a0% of"
+    return f"{ratio:.1f} times" if ratio < 10 else f"{math.floor(ratio + 0.5)} times"
+
+
+def _noise_ratio(scores: Sequence[float], exact: float) -> float | None:
+    """Return the median distance of scores from the one without noise, as a multiple of that; None where that is 0."""
+    return float(np.median(np.abs(np.subtract(scores, exact)))) / abs(exact) if exact else None

@@ -367,6 +367,11 @@ class Lab(anywidget.AnyWidget):
         """Python's numbers of `_saved_starts`, by name, where the page does not compute them."""
         return {}
 
+    @property
+    def _saved_traits(self) -> dict[str, Any]:
+        """What such a page holds in place of traits of this lab."""
+        return {}
+
     def _picture(self) -> Figure:
         """The present scene drawn by matplotlib."""
         raise NotImplementedError

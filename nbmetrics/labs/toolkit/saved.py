@@ -33,8 +33,8 @@ OF_PRIVACY = (
     "notebook."
 )
 OF_PYTHON = (
-    "A saved page: its picture follows the sliders. The numbers are Python’s, of the scene that was saved and of "
-    "presets on the same points; those of other scenes, other points and other data need a notebook."
+    "A saved page: its picture follows the sliders. The numbers are Python’s, of the scene that was saved, of shares "
+    "copied of 0, 5, … 100 %, and of presets on the same points; other scenes, points and data need a notebook."
 )
 MAX_LEAD_LETTERS = 5_000  # letters
 
@@ -85,7 +85,7 @@ def parts(lab: Any, onward: str = "") -> dict[str, str]:
         + "\nopenSaved(savedLab);\n"
     )
     beside = {"saved": lab._saved_words, "kept": lab._saved_answers, "onward": onward}
-    return {**embed(script, {**_state(lab), **beside}), "style": lab._css}
+    return {**embed(script, {**_state(lab), **lab._saved_traits, **beside}), "style": lab._css}
 
 
 def embed(script: str, state: Any) -> dict[str, str]:

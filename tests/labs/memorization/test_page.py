@@ -61,8 +61,27 @@ def test_a_saved_page_holds_all_that_python_knows_of_the_scene_as_it_is_now(memo
     for name in ("noise", "cards", "honest", "memorization"):
         assert state["result"][name] == wanted.result[name], name
     assert state["result"]["rev"] == state["scene"]["rev"] and state["base"] == wanted.base
-    assert state["curve"] == {} and other["curve"] == wanted.curve
+    assert state["curve"] == other["curve"] != wanted.curve, "the one over the share copied, at every place"
     assert "are Python’s" in state["saved"]
+
+
+def test_a_saved_page_holds_the_cards_at_each_place_of_its_slider(memo_lab, tmp_path):
+    lab = memo_lab(points=30, spread=0.5, seed=2)
+    curve = saved_state(lab.export_html(tmp_path / "page.html"))["curve"]
+    assert curve["key"] == 'copied ["moons",0,0,0,0.5,30,2]' and curve["parameter"] == "copied"
+    assert {k / 20 for k in range(21)} <= set(curve["values"])
+    for share in (0.0, 0.35, 1.0):
+        place = curve["values"].index(share)
+        cards = memo_lab(points=30, spread=0.5, seed=2, copied=share).result["cards"]
+        assert {name: values[place] for name, values in curve["metrics"].items()} == cards
+
+
+def test_a_saved_page_keeps_a_curve_over_another_slider_that_is_on_show(memo_lab, tmp_path):
+    lab = memo_lab(points=30)
+    lab.scene = {**lab.scene, "view": {**lab.scene["view"], "panel": "curve", "sweep": "spread"}, "rev": 1}
+    send(lab, {"kind": "curve", "scene": lab.scene, "key": "k"})
+    until(lambda: lab.curve.get("done") == 1)
+    assert saved_state(lab.export_html(tmp_path / "page.html"))["curve"] == lab.curve
 
 
 def test_a_saved_page_holds_the_numbers_of_the_presets_on_its_points(memo_lab, tmp_path):

@@ -107,22 +107,31 @@ def test_the_page_is_small_and_says_what_it_shows(lab, tmp_path):
     named = {text.get_text() for text in lab._picture().legends[0].get_texts()}
     hatched = "hatched, open marks: the noise decides"
     assert named == {"bands: 95 % interval for the chance, at each ε", "avg", "all", hatched}
-    assert headline(lab.study, scene_of(lab), lab.result) in lab.snapshot().alt
+    assert headline(lab.result) in lab.snapshot().alt
     assert lab.snapshot().png.startswith(b"\x89PNG")
 
 
 def test_the_page_that_opens_says_where_the_noise_decides(lab):
     """At ε = 3 it decides, at the least noise it does not."""
-    assert "at this ε the noise decides who is first by FID-all (± " in lab._described()
+    assert re.search(r"At ε = 3 the noise is 2\d times the score, and decides who is first\.", lab._described())
     scene = PrivacyScene(100.0, "fid", "all")
     numbers = numbers_of(lab.study, scene)
     assert numbers["pair"]["survives"] and numbers["survives"] <= 100.0
-    assert "stays first in 20 of 20 runs; without noise it is " in headline(lab.study, scene, numbers)
+    assert headline(numbers).endswith("; the best stays first in 20 of 20 runs.")
     for m in range(2):
         for p in range(2):
             for pairs in lab.study["pairs"]:
                 least = min(pairs[m][p]["kept"], pairs[m][p]["kept_if_reversed"])
                 assert not pairs[m][p]["survives"] or least >= 19
+
+
+def test_the_noise_is_the_median_distance_from_the_true_score_of_the_best(lab):
+    numbers = numbers_of(lab.study, scene_of(lab))
+    best = numbers["order"][0]
+    scores = np.array(numbers["drawn"])[:, best]
+    expected = np.median(np.abs(scores - numbers["exact"][best])) / numbers["exact"][best]
+    assert numbers["noise"] == pytest.approx(expected, rel=1e-12)
+    assert 20 < numbers["noise"] < 30
 
 
 def test_an_order_that_noise_makes_is_told_apart_from_one_that_clipping_makes():
@@ -135,9 +144,9 @@ def test_an_order_that_noise_makes_is_told_apart_from_one_that_clipping_makes():
     lab.scene = {**lab.scene, "epsilon": 0.1, "rev": lab.scene["rev"] + 1}
     pair = lab.result["pair"]
     assert (pair["kept"], pair["kept_if_reversed"], pair["survives"], lab.result["survives"]) == (20, 0, False, None)
-    assert "ε = 0.1: at this ε the noise decides who is first by FID-all (± " in lab._described()
+    assert re.search(r"At ε = 0\.1 the noise is [\d.]+ times the score, and decides who", lab._described())
     clipped = nm.PrivacyLab(clients, generators, "fid", clip=1.5, epsilons=[500.0, 1000.0], repeats=3)
-    assert "at this ε clipping and noise decide who is first" in clipped._described()
+    assert ", and with clipping it decides who is first." in clipped._described()
     for one in (lab, clipped):
         one.close()
 
@@ -154,7 +163,7 @@ import {{ numbersOf }} from "{view}/numbers.js";
 import {{ headlineWords }} from "{view}/numbers.js";
 const found = JSON.parse(readFileSync("{asked}", "utf8")).map(({{ study, scene }}) => {{
   const numbers = numbersOf(scene, {{ get: () => study }});
-  return {{ numbers, words: headlineWords(study, scene, numbers) }};
+  return {{ numbers, words: headlineWords(numbers) }};
 }});
 console.log(JSON.stringify(found));
 """
@@ -165,7 +174,7 @@ console.log(JSON.stringify(found));
     for case, page in zip(cases, found, strict=True):
         scene = PrivacyScene.parse(case["scene"])
         assert page["numbers"] == numbers_of(case["study"], scene)
-        assert page["words"] == headline(case["study"], scene, page["numbers"])
+        assert page["words"] == headline(page["numbers"])
 
 
 @needs_node

@@ -69,9 +69,17 @@ function correlationView(store, signal) {
   const headline = el("p", { class: "nbm-pair-headline", role: "heading", "aria-level": "2" });
   const body = el("div", { class: "nbm-pair" }, [
     question.root,
-    el("div", { class: "nbm-pair-place" }, [choice.root, map.sheet.root, fields.root]),
-    el("div", { class: "nbm-pair-side" }, [board.root, cloudCard(clouds, scale), scale.root]),
-    angle.root,
+    el("div", { class: "nbm-pair-place" }, [
+      map.sheet.root,
+      el("details", { class: "nbm-fold nbm-pair-details" }, [
+        el("summary", {}, ["Details"]),
+        choice.root,
+        fields.root,
+        cloudNote(),
+        angle.root,
+      ]),
+    ]),
+    el("div", { class: "nbm-pair-side" }, [cloudCard(clouds), board.root, scale.root]),
     tables.root,
   ]);
   const paint = () => {
@@ -84,6 +92,7 @@ function correlationView(store, signal) {
     fields.paint();
     board.paint(scene, /** @type {any} */ (store.numbers));
     veil(body, veiled);
+    setAttributes(body, { "data-step": scene.question.step });
     toolbar.paint(scene);
   };
   return { nodes: [headline, toolbar.root, body, toolbar.status, toolbar.fold, toolbar.codeFold], paint };
@@ -119,16 +128,15 @@ function veil(body, what) {
   }
 }
 
-/** The clouds, and under them the scale of x that changes them. @param {PairClouds} clouds @param {ScaleChart} scale */
-function cloudCard(clouds, scale) {
-  const note = [
-    "The same x and the same noise on both sides; a, b and c are the same inputs. Between: how y and ŷ are spread",
+/** @param {PairClouds} clouds */
+function cloudCard(clouds) {
+  return el("section", { class: "nbm-pair-card", "aria-label": "Clouds" }, [clouds.sheet.root]);
+}
+
+function cloudNote() {
+  return el("p", { class: "nbm-note" }, [
+    "The clouds have the same x and the same noise on both sides; a, b and c are the same inputs. Between them: how y and ŷ are spread",
     el("span", { class: "nbm-pair-secret" }, [", all that MFID looks at"]),
     ". Ellipses: 1σ.",
-  ];
-  return el("section", { class: "nbm-pair-card", "aria-label": "Clouds" }, [
-    clouds.sheet.root,
-    scale.control,
-    el("p", { class: "nbm-note" }, note),
   ]);
 }

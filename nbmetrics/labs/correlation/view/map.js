@@ -35,7 +35,7 @@ const ROOM = 14;
 const DARK_LINES_FROM = 2;
 const MARGIN = { left: 50, right: 12, top: 12, bottom: 46 };
 const TOUCH_PIXELS = 24;
-const TICK_VALUES = [-1, -0.5, 0, 0.5, 1];
+const TICK_VALUES = [-1, 0, 1];
 /** @type {Record<string, Point>} */
 const POINT_KEYS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
@@ -213,7 +213,7 @@ export class CorrelationMap {
       svg("rect", { class: "nbm-pair-edge", x: MARGIN.left, y: MARGIN.top, width: side, height: side }),
       ...ticks,
       svg("text", { class: "nbm-pair-title nbm-pair-is-real", x, y: bottom + 37, "text-anchor": "middle" }, [
-        isWide ? "● correlation of x and y, ρ" : "● real, ρ",
+        isWide ? "● real correlation ρ" : "● real, ρ",
       ]),
       svg(
         "text",
@@ -222,14 +222,14 @@ export class CorrelationMap {
           transform: `translate(13 ${y}) rotate(-90)`,
           "text-anchor": "middle",
         },
-        [isWide ? "◆ correlation of x and ŷ, ρ̂" : "◆ generated, ρ̂"],
+        [isWide ? "◆ generated correlation ρ̂" : "◆ generated, ρ̂"],
       ),
     );
     const [line, label] = this.diagonal.children;
     setAttributes(line, { x1: MARGIN.left, y1: bottom, x2: right, y2: MARGIN.top });
     const [lx, ly] = this.at(0.3, 0.3);
     setAttributes(label, { transform: `translate(${lx} ${ly}) rotate(-45)`, y: 15 });
-    setText(label, isWide ? "right pairing: ρ̂ = ρ" : "ρ̂ = ρ");
+    setText(label, isWide ? "right pairing" : "ρ̂ = ρ");
   }
 
   /** @param {Pair} scene */

@@ -39,7 +39,7 @@ export const QUESTIONS = [
   {
     kind: "Predict",
     text:
-      "The generator gets y right: ŷ is spread exactly like it. But it pairs ŷ with x in its own way. " +
+      "The generated ŷ is spread exactly like y, but paired with x in its own way. " +
       "Which score cannot see a wrong pairing?",
     veils: "scores",
     right: "mfid",
@@ -210,7 +210,7 @@ export class QuestionCard {
     const { step } = scene.question;
     const isDone = isAnswered(scene);
     const isOver = isDone || (right === null && this.store.isLocked("drag")); // nobody can do a task that is locked
-    setText(this.kind, `${kind} · ${step} of ${QUESTIONS.length}`);
+    setText(this.kind, `${kind}, ${step} of ${QUESTIONS.length}`);
     setText(this.text, text);
     this.choices.forEach((node, k) => this.paintChoice(node, CHOICES[k], scene));
     this.skip.hidden = right === null || isDone;

@@ -47,9 +47,10 @@ export class ScaleChart {
     this.alpha = el("span", { class: "nbm-pair-alpha", "aria-hidden": "true" });
     this.control = el("label", { class: "nbm-pair-scale" }, ["scale of x", this.slider, this.alpha]);
     this.words = el("p", { class: "nbm-pair-formula nbm-pair-secret" });
-    this.root = el("section", { class: "nbm-pair-card", "aria-label": "Scale of x" }, [
+    this.root = el("section", { class: "nbm-pair-card nbm-pair-scale-card", "aria-label": "Scale of x" }, [
       el("h3", {}, ["Does the unit of x matter?"]),
       this.sheet.root,
+      this.control,
       this.words,
     ]);
   }

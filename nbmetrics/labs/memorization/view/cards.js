@@ -14,7 +14,7 @@ import { capital, shownNumber } from "../../toolkit/view/numbers.js";
 import facts from "../cards.json" with { type: "json" };
 import { CARD_NAMES, isNear, NOTICED, squeeze, verdictOf } from "./maths.js";
 
-/** @typedef {{label: string, better: string, arrow: string, sees: string, misses: string}} CardFacts  as ../cards.json says */
+/** @typedef {{label: string, better: string, sees: string, misses: string}} CardFacts  as ../cards.json says */
 export const CARDS = /** @type {Record<CardName, CardFacts>} */ (
   Object.fromEntries(Object.entries(facts).map(([name, card]) => [name, { ...card, label: capital(card.label) }]))
 );
@@ -22,7 +22,7 @@ const VERDICTS = {
   notices: "▲ notices",
   fooled: "▼ looks better",
   above: "△ above honest",
-  quiet: "as honest",
+  quiet: "",
   unknown: "",
 };
 const METER = { least: -2.2, most: 4, edge: 4 };
@@ -52,13 +52,13 @@ export class MemoCards {
     );
     const at = `left: ${meterPercent(0)}%`;
     const scale = el("div", { class: "nbm-memo-scale", "aria-hidden": "true" }, [
-      el("div", {}, [el("span", { style: at }, ["as honest"]), el("span", {}, ["worse →"])]),
+      el("div", {}, [el("span", { style: at }, ["honest"]), el("span", {}, ["worse →"])]),
     ]);
     this.wait = el("p", { class: "nbm-memo-wait" });
     this.explanation = el("p", { class: "nbm-memo-told-of", "aria-live": "polite" });
     this.note = el("p", { class: "nbm-note" });
     this.numbers = new NumberTable("Cards");
-    this.root = el("div", {}, [this.wait, scale, this.list, this.explanation, this.note, this.numbers.root]);
+    this.root = el("div", {}, [this.wait, scale, this.list, this.explanation, this.numbers.root]);
     this.pointed = this.focused = /** @type {CardName | null} */ (null);
     this.listen(signal);
   }
@@ -109,8 +109,12 @@ export class MemoCards {
     }
     this.explanation.hidden = isFull;
     setText(this.explanation, explanation ? explanationOf(explanation, state) : INVITATION);
-    setText(this.note, noteWords(state));
     this.numbers.paint(isFull, () => cardTable(state));
+  }
+
+  /** What the grey band is, wherever the cards are. */
+  paintNote() {
+    setText(this.note, noteWords(this.state));
   }
 
   /** @param {CardName} name @param {boolean} isFull */
@@ -135,13 +139,12 @@ export class MemoCards {
 
 /** @param {CardName} name @returns {Card} */
 function makeCard(name) {
-  const { label, arrow } = CARDS[name];
+  const { label } = CARDS[name];
   const value = el("span", { class: "nbm-memo-number" });
   const verdict = el("span", { class: "nbm-memo-verdict" });
   const words = el("p", { class: "nbm-memo-sees" }, [seenWords(name)]);
   const meter = new CardMeter();
-  const better = el("span", { class: "nbm-memo-better", title: betterWords(name), "aria-hidden": "true" }, [arrow]);
-  const title = el("span", {}, [el("strong", {}, [label]), " ", better]);
+  const title = el("span", { title: betterWords(name) }, [el("strong", {}, [label])]);
   return {
     root: el("section", { class: "nbm-memo-card", "aria-label": label }, [title, value, meter.root, verdict, words]),
     value,

@@ -65,6 +65,7 @@ function memoView(store, signal) {
   const headline = el("p", { class: "nbm-memo-headline", role: "heading", "aria-level": "2" });
   const question = el("p", { class: "nbm-memo-question" }, [el("strong"), " ", el("span")]);
   const chosen = el("p", { class: "nbm-memo-chosenwords", "aria-live": "polite" });
+  const invitation = el("p");
   const points = new NumberTable("Generated points");
   const about = el("p", { class: "nbm-note" });
   let isFull = false;
@@ -88,12 +89,18 @@ function memoView(store, signal) {
     lost: "The picture follows in this page. For its cards, run the cell again.",
   });
   const top = el("div", { class: "nbm-memo-top" }, [sliders.first.root, plane.box, layers.root, chosen]);
-  const below = el("div", { class: "nbm-memo-below" }, [sliders.root, about]);
+  const below = el("details", { class: "nbm-fold nbm-memo-below" }, [
+    el("summary", {}, ["More sliders and details"]),
+    invitation,
+    sliders.root,
+    panels.cards.note,
+    about,
+  ]);
   const body = el("div", { class: "nbm-memo" }, [top, panels.root, below]);
   const paint = () => {
     state.note();
     const { scene } = state;
-    QUESTIONS[state.isOwn ? "own" : store.saved ? "saved" : "made"].forEach((text, k) =>
+    QUESTIONS[state.isOwn ? "own" : store.saved && !state.sweepOfCopies ? "saved" : "made"].forEach((text, k) =>
       setText(question.children[k], text),
     );
     setText(headline, headlineWords(state));
@@ -102,7 +109,8 @@ function memoView(store, signal) {
     layers.paint(!store.saved || plane.knowsBumps);
     const words = chosenWords(state);
     const isSeen = layers.shows("others") || (layers.shows("copies") && state.generated.copies > 0);
-    setText(chosen, words || `Choose a generated point: ${CHOOSE[isSeen ? "seen" : "hidden"]}.`);
+    setText(chosen, words);
+    setText(invitation, `Choose a generated point: ${CHOOSE[isSeen ? "seen" : "hidden"]}.`);
     plane.tell(words || "none chosen");
     setText(about, state.base.about ?? "");
     about.hidden = !state.base.about || !state.base.projected;
@@ -151,7 +159,10 @@ class MemoPanels {
       offered: () => (state.isOwn ? OWN_PANELS : Object.keys(PANELS)),
     };
     this.tabs = new Tabs("What the metrics say", PANELS, roots, choice, signal);
-    this.root = el("div", { class: "nbm-memo-right" }, [this.tabs.list, ...this.tabs.panels]);
+    this.shownPanel = "cards";
+    this.views = el("details", { class: "nbm-fold" }, [el("summary", {}, ["Other views"]), this.tabs.list]);
+    this.views.open = state.isOwn;
+    this.root = el("div", { class: "nbm-memo-right" }, [this.views, ...this.tabs.panels]);
     watchSize(this.root, signal, ({ width }) => {
       if (width > 0) this.width = Math.round(width);
       state.store.changed();
@@ -161,6 +172,9 @@ class MemoPanels {
   /** @param {boolean} isFull */
   paint(isFull) {
     const panel = this.tabs.paint();
+    if (panel !== this.shownPanel && panel !== "cards") this.views.open = true;
+    this.shownPanel = panel;
+    this.cards.paintNote();
     if (panel === "cards") this.cards.paint(isFull);
     if (panel === "curve") this.curve.paint(this.width, isFull);
     if (panel === "items") this.items.paint();

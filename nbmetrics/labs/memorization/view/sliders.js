@@ -12,6 +12,8 @@ import declaration from "../scene.json" with { type: "json" };
 import { KNOB_NAMES, KNOB_WORDS, KNOBS, SCALES, withMemo } from "./maths.js";
 
 const MAX_SEED = declaration.fields.seed.whole[1];
+// Of the share copied in percent, on a saved page, which holds the scores of these.
+const SAVED_STEP = 5;
 const NEEDS_PYTHON = "Other points need Python: open the lab in a notebook";
 
 /** One native range input with its label and value. */
@@ -36,6 +38,7 @@ class KnobInput {
       this.input,
     ]);
     const { store } = state;
+    if (name === "copied" && state.sweepOfCopies) setAttributes(this.input, { step: SAVED_STEP });
     if (name === "points") closeOnSaved(store, this.input);
     slides(this.input, store, (position) => this.sceneAt(position), signal);
   }

@@ -5,7 +5,18 @@
  * @import { CardName, CardNumbers, Made, MemoAnswer, MemoBase, MemoScene, Rows2 } from "./maths.js"
  * @import { Store } from "../../toolkit/view/store.js"
  */
-import { departure, fitsBase, generatedOf, KNOB_NAMES, KNOB_WORDS, KNOBS, orderOf, settingsKey } from "./maths.js";
+import {
+  CARD_NAMES,
+  departure,
+  fitsBase,
+  generatedOf,
+  KNOB_NAMES,
+  KNOB_WORDS,
+  KNOBS,
+  orderOf,
+  settingsKey,
+  sweepKey,
+} from "./maths.js";
 
 const MAX_REVS_KEPT = 300;
 const LISTENED = ["base", "curve", "interactions", "pictures"];
@@ -50,9 +61,27 @@ export class MemoState {
     if (this.keptFor?.scene !== scene) {
       const presets = /** @type {[string, MemoScene][]} */ (Object.entries(store.model.get("presets")));
       const [name] = presets.find(([, start]) => settingsKey(start) === settingsKey(scene)) ?? [""];
-      this.keptFor = { scene, answer: store.model.get("kept")?.[name] };
+      this.keptFor = { scene, answer: store.model.get("kept")?.[name] ?? this.sweptAnswer };
     }
     return this.keptFor.answer;
+  }
+
+  /** The curve over the share copied that a saved page holds of the other settings on show, if any. */
+  get sweepOfCopies() {
+    const { scene, store } = this;
+    const sweep = store.model.get("curve");
+    const key = sweepKey({ ...scene, view: { ...scene.view, sweep: "copied" } });
+    return store.saved && sweep.key === key && !sweep.error ? sweep : null;
+  }
+
+  /** @returns {MemoAnswer | undefined} the cards of the share copied, where the page holds them */
+  get sweptAnswer() {
+    const { values = [], metrics } = this.sweepOfCopies ?? {};
+    const place = values.findIndex((/** @type {number} */ value) => Math.abs(value - this.scene.copied) < 1e-9);
+    const { key, honest, noise } = this.store.model.get("result");
+    if (place < 0 || !noise) return undefined;
+    const cards = Object.fromEntries(CARD_NAMES.map((name) => [name, metrics[name][place]]));
+    return /** @type {any} */ ({ key, honest, noise, missing: {}, cards });
   }
 
   /** @returns {MemoAnswer} the last one with numbers, current or not */

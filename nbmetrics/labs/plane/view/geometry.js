@@ -13,14 +13,35 @@ const NEAREST = 16;
 const OUTSIDE = 15;
 const STEM = 24;
 
-/** Pixels of a world point on a square of `size` pixels. @param {{half: number}} scene @param {number} size */
-export function projection({ half }, size) {
-  const scale = size / (2 * half);
+/** Width over height of the picture. */
+export const ASPECT = 4 / 3;
+
+/** @typedef {{width: number, height: number, scale: number}} Frame of the picture, in pixels; `scale` is pixels a unit */
+
+/**
+ * The picture of a plane from −half to half: as wide as that where all items are in it, else as high.
+ * @param {{half: number}} scene @param {Item[]} items as drawn @param {number} width @param {boolean} [isWhole] whether it is as high in any case
+ * @returns {Frame}
+ */
+export function frameOf({ half }, items, width, isWhole = false) {
+  const height = width / ASPECT;
+  const hasAll = items.every((item) => Math.abs(item.y) + riseOf(item) <= half / ASPECT);
+  return { width, height, scale: (hasAll && !isWhole ? width : height) / (2 * half) };
+}
+
+/** Pixels of a world point. @param {Frame} frame */
+export function projection({ width, height, scale }) {
   return {
     scale,
     /** @param {number} x @param {number} y @returns {[number, number]} */
-    at: (x, y) => [size / 2 + scale * x, size / 2 - scale * y],
+    at: (x, y) => [width / 2 + scale * x, height / 2 - scale * y],
   };
+}
+
+/** How far the 1σ ellipse of an item reaches above its mean. @param {Item} item */
+function riseOf({ width, height, angle }) {
+  const turn = (angle * Math.PI) / 180;
+  return Math.hypot(width * Math.sin(turn), height * Math.cos(turn));
 }
 
 /**
@@ -44,13 +65,14 @@ export function handleOffset(item, handle, scale) {
 }
 
 /**
- * The item after its handle moved by (dx, dy) world units from where the drag began.
- * @param {Item} start @param {Handle} handle @param {number} dx @param {number} dy @param {number} half @param {number} scale
+ * The item after its handle moved by (dx, dy) world units from where the drag began, its mean in the picture still.
+ * @param {Item} start @param {Handle} handle @param {number} dx @param {number} dy @param {number} half @param {Frame} frame
  * @returns {Item}
  */
-export function dragItem(start, handle, dx, dy, half, scale) {
+export function dragItem(start, handle, dx, dy, half, { height, scale }) {
+  const top = Math.max(Math.abs(start.y), Math.min(half, height / 2 / scale));
   const turn = (start.angle * Math.PI) / 180;
-  if (handle === "mean") return { ...start, x: within(start.x + dx, half), y: within(start.y + dy, half) };
+  if (handle === "mean") return { ...start, x: within(start.x + dx, half), y: within(start.y + dy, top) };
   if (handle === "width")
     return { ...start, width: length(start.width + dx * Math.cos(turn) + dy * Math.sin(turn), half) };
   if (handle === "height")
@@ -149,13 +171,13 @@ const ROOM = 1e-3;
  * ellipses of others, whose names they would seem to be; and never out of the
  * picture. A name that has no such place is left out, but not that of the `chosen` item, which is placed first, nor that
  * of the one `pointed` at, for which no other name moves.
- * @param {{half: number}} scene @param {Item[]} items @param {number} size @param {Box[]} [clear]
+ * @param {Frame} frame @param {Item[]} items @param {Box[]} [clear]
  * @param {{chosen?: number, pointed?: number}} [wanted]
  * @returns {Label[]}
  */
-export function labelSpots(scene, items, size, clear = [], { chosen = -1, pointed = -1 } = {}) {
-  const { at, scale } = projection(scene, size);
-  const font = size < FONT.narrowest ? FONT.narrow : FONT.wide;
+export function labelSpots(frame, items, clear = [], { chosen = -1, pointed = -1 } = {}) {
+  const { at } = projection(frame);
+  const font = frame.width < FONT.narrowest ? FONT.narrow : FONT.wide;
   const means = items.map((item) => at(item.x, item.y));
   const outlines = items.map((item, i) => ({ item, mean: means[i] }));
   const taken = [...clear, ...means.map(markBox)];
@@ -164,26 +186,25 @@ export function labelSpots(scene, items, size, clear = [], { chosen = -1, pointe
   const order = items.map((_, i) => i).sort((i, j) => Number(j === chosen) - Number(i === chosen));
   for (const i of order) {
     const others = outlines.filter((_, j) => j !== i);
-    const label = spotOf(items[i], means[i], { size, scale, font, taken, others }, i === chosen || i === pointed);
+    const label = spotOf(items[i], means[i], { ...frame, font, taken, others }, i === chosen || i === pointed);
     if (label.box) taken.push(label.box);
     labels[i] = label;
   }
   return labels;
 }
 
-/** @param {Item} item @param {[number, number]} mean @param {{size: number, scale: number, font: number, taken: Box[], others: Outline[]}} room @param {boolean} isWanted @returns {Label} */
-function spotOf(item, [mean, y], { size, scale, font, taken, others }, isWanted) {
-  const turn = (item.angle * Math.PI) / 180;
-  const rise = Math.max(NEAREST, scale * Math.hypot(item.width * Math.sin(turn), item.height * Math.cos(turn)));
-  const text = shortened(item.name, NAME_ROOM * size, font);
+/** @param {Item} item @param {[number, number]} mean @param {Frame & {font: number, taken: Box[], others: Outline[]}} room @param {boolean} isWanted @returns {Label} */
+function spotOf(item, [mean, y], { width, height, scale, font, taken, others }, isWanted) {
+  const rise = Math.max(NEAREST, scale * riseOf(item));
+  const text = shortened(item.name, NAME_ROOM * width, font);
   const wide = nameWidth(text, font);
-  const x = Math.max(wide / 2 + 3, Math.min(size - wide / 2 - 3, mean));
+  const x = Math.max(wide / 2 + 3, Math.min(width - wide / 2 - 3, mean));
   const sides = item.weight === undefined ? [rise + LINE + 1, -rise - 6] : [-rise - 6, rise + LINE + 1];
   const boxAt = (/** @type {number} */ offset) => ({ x, y: y + offset - 4, wide, high: LINE });
-  let [best, least] = [Math.max(LINE, Math.min(size - 4, y + sides[0])) - y, Infinity];
+  let [best, least] = [Math.max(LINE, Math.min(height - 4, y + sides[0])) - y, Infinity];
   for (let k = 0; k < SPOTS && least > 0; k++) {
     const offset = sides[k % 2] + Math.sign(sides[k % 2]) * Math.floor(k / 2) * (LINE + 1);
-    if (y + offset <= LINE || y + offset >= size - 4) continue;
+    if (y + offset <= LINE || y + offset >= height - 4) continue;
     const inside = others.filter((other) => isInside(boxAt(offset), other, scale)).length;
     const cost = hiddenBy(boxAt(offset), taken) + INSIDE * inside + FARTHER * Math.floor(k / 2);
     if (cost < least) [best, least] = [offset, cost];

@@ -12,8 +12,10 @@ import { setHue, shapeOfMark } from "../../toolkit/view/marks.js";
 import { dataOf, distributionsOf } from "./distributions.js";
 import { withItem } from "./edits.js";
 import {
+  ASPECT,
   dragItem,
   ellipseOf,
+  frameOf,
   HANDLES,
   handleOffset,
   labelSpots,
@@ -135,13 +137,13 @@ class ItemView {
       text,
       labelX,
       labelY,
-      this.stage.size,
+      this.stage.frame,
       scene.half,
     ];
     if (seen.every((value, i) => value === this.painted[i])) return;
     this.painted = seen;
     this.shape = shape;
-    const { at, scale } = projection(scene, this.stage.size);
+    const { at, scale } = projection(this.stage.frame);
     const [x, y] = at(shape.x, shape.y);
     if (place.kind === "generators") setAttributes(this.handles[0].children[1], { d: shapeOfMark(place.index) });
     for (const part of [this.node, this.controls]) {
@@ -179,12 +181,12 @@ class ItemView {
     });
   }
 
-  /** The points drawn, or those of the data. @param {Scene} scene @param {import("../../toolkit/view/types.js").Distribution} distribution */
-  paintPoints(scene, { points }) {
-    const where = `${this.stage.size} ${scene.half}`;
+  /** The points drawn, or those of the data. @param {import("../../toolkit/view/types.js").Distribution} distribution */
+  paintPoints({ points }) {
+    const { scale, width } = this.stage.frame;
+    const where = `${width} ${scale}`;
     if (points === this.drawn && where === this.drawnAt && !points) return;
     [this.drawn, this.drawnAt] = [points, where];
-    const { scale } = projection(scene, this.stage.size);
     const steps = [];
     for (let k = 0; points && k < Math.min(points.length, 2 * MAX_POINTS_SHOWN); k += 2) {
       steps.push(
@@ -212,6 +214,7 @@ class ItemView {
 }
 
 const MAX_WAY_POINTS = 400;
+const MAX_LINES_A_SIDE = 6;
 const TICKS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5];
 
 export class Stage {
@@ -219,7 +222,7 @@ export class Stage {
   constructor(store, signal) {
     this.store = store;
     this.signal = signal;
-    this.size = 480;
+    this.frame = { width: 480, height: 480 / ASPECT, scale: 0 };
     this.width = 0; // pixels, once the page tells
     this.grid = svg("g", { class: "nbm-grid", "aria-hidden": "true" });
     this.pooled = svg("g", { class: "nbm-pooled", "aria-hidden": "true" }, [svg("ellipse")]);
@@ -267,7 +270,7 @@ export class Stage {
    */
   under(event) {
     const [px, py] = this.local(event);
-    const { at, scale } = projection(this.store.scene, this.size);
+    const { at, scale } = projection(this.frame);
     let best = null;
     let least = TOUCH;
     for (const view of this.views) {
@@ -289,7 +292,7 @@ export class Stage {
    */
   local(event) {
     const box = this.root.getBoundingClientRect();
-    const unit = this.size / (this.width || this.size);
+    const unit = this.frame.width / (this.width || this.frame.width);
     return [unit * (event.clientX - box.x), unit * (event.clientY - box.y)];
   }
 
@@ -322,20 +325,20 @@ export class Stage {
     if (event.pointerId !== drag.id) return;
     if (drag.moved && !store.before) this.giveUp(); // after Escape
     if (!this.drag) return;
-    const { scale } = projection(store.scene, this.size);
+    const { scale } = this.frame;
     const [x, y] = this.local(event);
     const [dx, dy] = [(x - drag.x) / scale, (drag.y - y) / scale];
     if (!drag.moved && dx === 0 && dy === 0) return;
     drag.moved = true;
     if (drag.handle === "mean") this.extendTrail(drag.view);
     store.preview(
-      withItem(store.scene, drag.view.place, dragItem(drag.start, drag.handle, dx, dy, store.scene.half, scale)),
+      withItem(store.scene, drag.view.place, dragItem(drag.start, drag.handle, dx, dy, store.scene.half, this.frame)),
     );
   }
 
   /** The way that a mean has come since it was taken. @param {ItemView} view */
   extendTrail({ item, place }) {
-    const [x, y] = projection(this.store.scene, this.size).at(item.x, item.y);
+    const [x, y] = projection(this.frame).at(item.x, item.y);
     this.way.push(`${x.toFixed(1)} ${y.toFixed(1)}`);
     if (this.way.length > MAX_WAY_POINTS) this.way.shift();
     const isGenerator = place.kind === "generators";
@@ -372,7 +375,7 @@ export class Stage {
       return;
     }
     const [px, py] = this.local(event);
-    const { at } = projection(this.store.scene, this.size);
+    const { at } = projection(this.frame);
     const stack = this.views.filter(({ shape }) => {
       const [x, y] = at(shape.x, shape.y);
       return Math.hypot(px - x, py - y) < TOUCH;
@@ -389,12 +392,29 @@ export class Stage {
     this.views.find(({ place }) => place.kind === kind && place.index === next)?.focusOn("mean");
   }
 
-  /** One unit a pixel. Only the first paint asks for the width: asked after a write, the page lays itself out. */
-  fit() {
-    const size = this.width || this.root.clientWidth || this.size;
-    if (size === this.size && this.root.hasAttribute("viewBox")) return;
-    this.size = size;
-    setAttributes(this.root, { viewBox: `0 0 ${size} ${size}` });
+  /**
+   * One unit a pixel. Only the first paint asks for the width: asked after a write, the page lays itself out. A drag
+   * goes on in the frame that it began in.
+   * @param {Scene} scene @param {Item[]} [others]
+   */
+  fit(scene, others = []) {
+    const before = this.frame;
+    const width = this.width || this.root.clientWidth || before.width;
+    const isWhole = Boolean(scene.plane);
+    const items = [...Object.values(this.shapesOf(scene)).flat(), ...others];
+    const next = this.drag?.moved ? { ...before } : frameOf(scene, items, width, isWhole);
+    if (next.width === before.width && next.scale === before.scale && this.root.hasAttribute("viewBox")) return;
+    this.frame = next;
+    setAttributes(this.root, { viewBox: `0 0 ${next.width} ${next.height}` });
+  }
+
+  /** Items as drawn. @param {Scene} scene */
+  shapesOf(scene) {
+    const { clients, generators } = distributionsOf(scene, dataOf(this.store.model));
+    return {
+      clients: scene.clients.map((item, i) => shapeOf(item, clients[i])),
+      generators: scene.generators.map((item, g) => shapeOf(item, generators[g])),
+    };
   }
 
   /**
@@ -402,28 +422,25 @@ export class Stage {
    * @returns {Label[]} those of the others
    */
   paint(scene, others = [], clear = []) {
-    this.fit();
-    this.paintGrid(scene);
+    this.fit(scene, others);
+    this.paintGrid();
     const distributions = distributionsOf(scene, dataOf(this.store.model));
-    this.paintPooled(scene, distributions.pooled);
+    this.paintPooled(distributions.pooled);
     const places = /** @type {Place[]} */ (
       /** @type {Kind[]} */ (["clients", "generators"]).flatMap((kind) =>
         scene[kind].map((_, index) => ({ kind, index })),
       )
     );
     this.keepViews(places);
-    const shapes = {
-      clients: scene.clients.map((item, i) => shapeOf(item, distributions.clients[i])),
-      generators: scene.generators.map((item, g) => shapeOf(item, distributions.generators[g])),
-    };
+    const shapes = this.shapesOf(scene);
     /** @type {(Item & {fixed?: boolean})[]} */
     const items = [...shapes.clients, ...shapes.generators, ...others];
     const [chosen, pointed] = [this.store.selected, this.store.hovered].map((one) =>
       places.findIndex((place) => isSame(place, one)),
     );
-    const { at, scale } = projection(scene, this.size);
+    const { at, scale } = projection(this.frame);
     const handles = chosen < 0 || items[chosen].fixed ? [] : handleBoxes(items[chosen], at, scale);
-    const labels = labelSpots(scene, items, this.size, [...clear, ...handles], { chosen, pointed });
+    const labels = labelSpots(this.frame, items, [...clear, ...handles], { chosen, pointed });
     this.taken = [
       ...clear,
       ...handles,
@@ -433,7 +450,7 @@ export class Stage {
     this.views.forEach((view, i) => {
       const { kind, index } = places[i];
       view.paint(scene, places[i], shapes[kind][index], labels[i]);
-      view.paintPoints(scene, distributions[kind][index]);
+      view.paintPoints(distributions[kind][index]);
     });
     this.raiseSelected();
     return labels.slice(places.length);
@@ -458,30 +475,32 @@ export class Stage {
     if (top && this.bodies.lastElementChild !== top.node) this.bodies.append(top.node);
   }
 
-  /** @param {Scene} scene */
-  paintGrid(scene) {
-    const key = `${this.size} ${scene.half}`;
+  paintGrid() {
+    const { width, height, scale } = this.frame;
+    const key = `${width} ${scale}`;
     if (key === this.drawnGrid) return;
     this.drawnGrid = key;
-    const { at } = projection(scene, this.size);
-    const step = TICKS.find((tick) => scene.half / tick <= 6) ?? scene.half / 4;
+    const { at } = projection(this.frame);
+    const [far, high] = [width / 2 / scale, height / 2 / scale];
+    const step = TICKS.find((tick) => far / tick <= MAX_LINES_A_SIDE) ?? far / 4;
     const nodes = [];
-    for (let k = -Math.floor(scene.half / step); k * step <= scene.half; k++) {
+    for (let k = -Math.floor(far / step); k * step <= far; k++) {
       const [x, y] = at(k * step, k * step);
       const style = k === 0 ? "nbm-axis" : "";
-      nodes.push(svg("line", { class: style, x1: x, x2: x, y1: 0, y2: this.size }));
-      nodes.push(svg("line", { class: style, x1: 0, x2: this.size, y1: y, y2: y }));
-      if (k === 0 || Math.abs(k * step) > scene.half * 0.95) continue;
+      nodes.push(svg("line", { class: style, x1: x, x2: x, y1: 0, y2: height }));
+      if (Math.abs(k * step) <= high) nodes.push(svg("line", { class: style, x1: 0, x2: width, y1: y, y2: y }));
+      if (k === 0 || k % 2) continue;
       const label = String(Math.round(k * step * 1e6) / 1e6).replace("-", "−");
-      nodes.push(svg("text", { x, y: this.size - 5, "text-anchor": "middle" }, [label]));
-      nodes.push(svg("text", { x: 5, y: y + 4 }, [label]));
+      if (Math.abs(k * step) < far * 0.95)
+        nodes.push(svg("text", { x, y: height - 5, "text-anchor": "middle" }, [label]));
+      if (Math.abs(k * step) < high * 0.95) nodes.push(svg("text", { x: 5, y: y + 4 }, [label]));
     }
     this.grid.replaceChildren(...nodes);
   }
 
-  /** @param {Scene} scene @param {import("../../toolkit/view/types.js").Distribution} distribution */
-  paintPooled(scene, distribution) {
-    const { at, scale } = projection(scene, this.size);
+  /** @param {import("../../toolkit/view/types.js").Distribution} distribution */
+  paintPooled(distribution) {
+    const { at, scale } = projection(this.frame);
     const { width, height, angle } = ellipseOf(distribution);
     const [x, y] = at(distribution.x, distribution.y);
     setAttributes(this.pooled.children[0], {

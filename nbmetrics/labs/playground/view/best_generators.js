@@ -85,7 +85,7 @@ export class BestByEach {
     if (!isShown) return;
     const { clients, shares, pooled } = distributionsOf(scene, dataOf(this.store.model));
     const best = barycenterOf(clients, shares);
-    const { at, scale } = projection(scene, this.stage.size);
+    const { at, scale } = projection(this.stage.frame);
     const { width, height, angle } = ellipseOf(best);
     const [x, y] = at(best.x, best.y);
     setAttributes(this.ellipse, {

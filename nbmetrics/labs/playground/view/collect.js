@@ -112,14 +112,14 @@ class Collector {
 
   paint() {
     const { answers, unreadable, isTooMuch } = answersIn(this.paste.value);
-    const names = [...new Set(answers.map(({ lesson }) => lesson))];
-    this.offer(names);
+    const answered = [...new Set(answers.map(({ lesson }) => lesson))];
+    this.offer(answered.length ? answered : Object.keys(this.lessons).filter((name) => this.lessons[name].predict));
     const name = this.which.value;
     const guesses = answers.filter(({ lesson }) => lesson === name);
     const { range, answer } = axisOf(this.lessons[name], guesses);
     const isShown = this.revealed.has(name) && answer !== null;
     setText(this.heading, this.lessons[name]?.question ?? (name || "What does the class say?"));
-    this.reveal.disabled = answer === null;
+    this.reveal.disabled = answer === null || guesses.length === 0;
     setText(this.reveal, isShown ? "Hide" : "Reveal");
     const values = guesses.map(({ guess }) => guess);
     setText(this.said, saidOf(values, isShown ? answer : null));
@@ -127,7 +127,7 @@ class Collector {
     setText(this.count, readOf(answers.length, unreadable, isTooMuch));
   }
 
-  /** @param {string[]} names of the lessons that are answered */
+  /** @param {string[]} names of the lessons that are answered; before the first answer, of all that ask for a guess */
   offer(names) {
     const [before, after] = [[...this.which.options].map(({ value }) => value), names.length ? names : [""]];
     this.which.hidden = names.length < 2;

@@ -28,12 +28,14 @@ const TABS = /** @type {const} */ ({ clients: "Clients", terms: "Terms", sweep: 
 const TAB_NAMES = /** @type {Tab[]} */ (Object.keys(TABS));
 
 export class Explore {
-  /** @param {PlaygroundStore} store @param {AbortSignal} signal */
-  constructor(store, signal) {
+  /** @param {PlaygroundStore} store @param {AbortSignal} signal @param {Node} switches that show in the plane what a score is made of */
+  constructor(store, signal, switches) {
     this.store = store;
     this.signal = signal;
     this.isFull = false;
     this.width = 400;
+    /** @type {Tab} */
+    this.shownPanel = "clients";
     this.views = {
       clients: new ClientsView(store, signal),
       terms: new TermsView(store, signal),
@@ -46,13 +48,16 @@ export class Explore {
     this.note = el("p", { class: "nbm-note" });
     this.off = el("p", { class: "nbm-empty" });
     this.keys = el("div", { class: "nbm-keys", role: "group", "aria-label": "Generator charted" });
-    this.root = el("div", { class: "nbm-explore" }, [
+    this.root = el("details", { class: "nbm-fold nbm-explore" }, [
+      el("summary", {}, ["Why? Scores client by client, and charts"]),
+      switches,
       el("div", { class: "nbm-explorehead" }, [this.tabs.list]),
       this.note,
       this.keys,
       ...this.tabs.panels,
       this.off,
     ]);
+    this.root.addEventListener("toggle", () => store.changed(), { signal });
     watchSize(this.root, signal, ({ width }) => {
       if (width > 0) this.width = Math.round(width);
       store.changed();
@@ -62,7 +67,14 @@ export class Explore {
   /** @param {boolean} shown the numbers of every chart */
   showNumbers(shown) {
     this.isFull = shown;
+    this.root.open ||= shown;
     this.store.changed();
+  }
+
+  /** Once it is painted, where some of it is out of view. */
+  showSweep() {
+    const { root } = this.views.sweep.curves.plot;
+    requestAnimationFrame(() => requestAnimationFrame(() => root.scrollIntoView({ block: "nearest" })));
   }
 
   /** @returns {Tab} */
@@ -75,6 +87,9 @@ export class Explore {
     const { panel } = this;
     const charted = drawnOf(this.store);
     const asked = panel === "sweep" ? hiddenSweepOf(this.store) : -1;
+    if (asked >= 0 || (panel !== this.shownPanel && panel !== START_VIEW.panel)) this.root.open = true;
+    this.shownPanel = panel;
+    if (!this.root.open) return;
     const g = asked < 0 ? this.store.charted : asked;
     const c = this.store.client;
     this.tabs.paint();

@@ -60,13 +60,13 @@ export class Ghost {
     this.root.toggleAttribute("hidden", !guessed);
     if (!guessed) return void this.stage.paint(scene);
     const shape = this.shapeOf(scene, guessed.item, guessed.index);
-    this.stage.fit();
-    const { size } = this.stage;
-    const { at, scale } = projection(scene, size);
+    this.stage.fit(scene);
+    const { frame } = this.stage;
+    const { at, scale } = projection(frame);
     const [x, y] = at(shape.x, shape.y);
     const foot = footOf(shape, guessed.parameter, scale);
     const wide = nameWidth(LABEL, LABEL_FONT_PIXELS) + TEXT.x;
-    const side = x + foot[0] + wide > size ? -1 : 1; // to the left near the right end
+    const side = x + foot[0] + wide > frame.width ? -1 : 1; // to the left near the right end
     this.stage.paint(
       scene,
       [],

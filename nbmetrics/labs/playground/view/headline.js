@@ -1,8 +1,8 @@
 /**
  * Twin: labs/playground/headline.py · held by: tests/labs/playground/test_headline_page.py
  *
- * The top of the lab: what avg and all are, each a switch that shows in the plane where its number comes from; the
- * metric; and in one line which generator avg calls best, and which all.
+ * The top of the lab: in one line which generator avg calls best, and which all; the metric; and what avg and all are,
+ * each a switch that shows in the plane where its number comes from.
  *
  * @import { Aggregates, Scene } from "../../toolkit/view/types.js"
  * @import { Part, PlaygroundStore } from "./store.js"
@@ -76,10 +76,8 @@ export class Headline {
     this.metric = el("select", { "aria-label": "Metric" }, options);
     this.metric.addEventListener("change", () => editView(store, { metric: this.metric.value }), { signal });
     this.words = el("div", { class: "nbm-headline", role: "heading", "aria-level": "3" });
-    this.root = el("div", { class: "nbm-head" }, [
-      el("div", { class: "nbm-meanings" }, [this.metric, ...this.parts, this.best]),
-      this.words,
-    ]);
+    this.root = el("div", { class: "nbm-head" }, [this.words, this.metric]);
+    this.switches = el("div", { class: "nbm-meanings" }, [...this.parts, this.best]);
   }
 
   /** What an aggregate is; pointing at it, or pressing it, shows its parts in the plane. @param {Part} part */

@@ -41,11 +41,14 @@ export default lab("Playground", compute, playgroundView, {
 });
 
 // What stands under the ranks while no score is explained. With FID, outlines say all that it sees of a distribution.
-const ASK = "Point at avg or all, or at a score: the plane shows what it is made of.";
+const ASK = "avg: the mean of the clients’ own scores. all: one score against the pooled clients.";
 const WHY =
-  "avg compares with each client’s own ellipse, all with the dashed one of all clients. Point at either to see.";
+  "avg: the mean of the scores against each client. all: one score against the dashed ellipse of all clients.";
 const BEST =
   "Dotted, best by avg: the clients’ mean shape. Dashed, best by all: wider, by how far apart the clients stand.";
+
+// Where the lab is as wide, its charts have room from the beginning.
+const ROOMY_PIXELS = 1240;
 
 /** @param {PlaygroundStore} store @param {AbortSignal} signal */
 function playgroundView(store, signal) {
@@ -57,9 +60,9 @@ function playgroundView(store, signal) {
   const sum = el("p", { class: "nbm-sumline" });
   const ghost = new Ghost(stage, store);
   const board = new Board(store, signal);
-  const explore = new Explore(store, signal);
+  const explore = new Explore(store, signal, headline.switches);
   const panel = new Panel(store, signal);
-  const card = new LessonCard(store, signal);
+  const card = new LessonCard(store, () => explore.showSweep(), signal);
   const goals = new Goals(store, () => card.open(Object.keys(card.lessons)[0] ?? ""), signal);
   const key = legend();
   const wide = new WideWords(store, /** @type {Element} */ (key.lastElementChild));
@@ -86,9 +89,11 @@ function playgroundView(store, signal) {
   const items = new ItemMenu(store, signal, toolbar);
   let width = 0;
   const hero = el("div", { class: "nbm-hero" }, [ribbon.root, sum]);
-  const plane = el("div", { class: "nbm-plane" }, [stage.root, goals.root, key, wide.picture]);
-  const columns = el("div", { class: "nbm-columns" }, [hero, plane, board.root, explore.root, panel.root]);
+  const plane = el("div", { class: "nbm-plane" }, [goals.root, stage.root, key, wide.picture]);
+  const more = el("p", { class: "nbm-more" }, ["Scores and weights"]);
+  const columns = el("div", { class: "nbm-columns" }, [plane, hero, explore.root, more, board.root, panel.root]);
   watchSize(columns, signal, (size) => {
+    if (width === 0 && size.width >= ROOMY_PIXELS) explore.root.open = true;
     width = size.width;
     store.changed();
   });
@@ -140,7 +145,7 @@ function legend() {
   return el("div", { class: "nbm-legend" }, [
     entry("nbm-swatch", "client"),
     el("span", {}, [markOf(0), "generator"]),
-    entry("nbm-dash", "pooled clients, 1σ"),
+    entry("nbm-dash", "all clients, pooled"),
     el("span", {}, ["Ellipses: 1σ and 2σ. Drag, or Tab and arrow keys."]),
   ]);
 }

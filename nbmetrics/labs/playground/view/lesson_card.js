@@ -188,16 +188,17 @@ class CopyAnswer {
 }
 
 const TO_DO = {
-  min: "Drag the flag in the chart to your guess, then press Reveal.",
-  value: "Move the flag to your guess, then press Reveal.",
+  min: "Drag the flag to your guess, then press Reveal.",
+  value: "Drag the flag to your guess, then press Reveal.",
   task: "Drag the generators and their handles until it says Done, then press Reveal.",
   none: "Look at the picture, then press Reveal.",
 };
 
 export class LessonCard {
-  /** @param {PlaneStore} store @param {AbortSignal} signal */
-  constructor(store, signal) {
+  /** @param {PlaneStore} store @param {() => void} showChart bring the chart that was asked about into view @param {AbortSignal} signal */
+  constructor(store, showChart, signal) {
     this.store = store;
+    this.showChart = showChart;
     this.select = el("select", { "aria-label": "Lesson" }, [el("option", { value: "" })]);
     this.select.append(...Object.keys(this.lessons).map((name) => el("option", { value: name }, [name])));
     this.select.addEventListener("change", () => this.open(this.select.value), { signal });
@@ -209,7 +210,10 @@ export class LessonCard {
     this.reveal = el("button", { type: "button", class: "nbm-reveal" }, ["Reveal"]);
     this.reveal.addEventListener("click", () => this.show(), { signal });
     this.guess = el("span", { class: "nbm-guess" });
-    this.act = el("div", { class: "nbm-act" }, [this.reveal, this.guess]);
+    this.act = el("div", { class: "nbm-act" }, [
+      this.reveal,
+      el("div", { class: "nbm-act-words" }, [this.toDo, this.guess]),
+    ]);
     this.verdict = new VerdictLine();
     this.help = new LessonHelp(
       () => this.showTask(),
@@ -224,7 +228,6 @@ export class LessonCard {
       el("div", { class: "nbm-lesson-head" }, [this.name, el("div", {}, [this.copy.button, this.answer.next])]),
       this.copy.field,
       this.question,
-      this.toDo,
       this.help.text,
       this.axis.root,
       this.task,
@@ -276,6 +279,7 @@ export class LessonCard {
     if (!lesson.predict?.sweep) return;
     store.select(null);
     this.selectGenerator();
+    this.showChart();
   }
 
   /** The task done; where no lesson says how, what Reveal says of it. */
@@ -303,6 +307,7 @@ export class LessonCard {
     setText(this.select.options[0], lesson ? "No lesson" : `Lessons (${this.select.options.length - 1})`);
     if (this.select.value !== name) this.select.value = name;
     this.drawIn.paint(lesson !== null, scene.lesson?.revealed ?? false);
+    this.root.parentElement?.classList.toggle("nbm-asking", lesson !== null && !scene.lesson?.revealed);
     if (!lesson) return this.help.paint(null, false, false);
     const { predict, check } = lesson;
     const progress = /** @type {Progress} */ (scene.lesson);
@@ -310,14 +315,16 @@ export class LessonCard {
     const isTask = check !== null && !this.store.isLocked("drag"); // else nobody could do it
     const verdict = check && (isShown || !predict) ? verdictOf(check, scene, numbers) : null;
     this.root.classList.toggle("nbm-answered", isShown);
-    this.root.classList.toggle("nbm-about-chart", predict !== null);
+    this.root.classList.toggle("nbm-about-chart", Boolean(predict?.sweep));
+    this.root.classList.toggle("nbm-about-value", Boolean(predict && !predict.sweep));
     setText(this.name, isShown ? `${name} · ✓ answered` : name);
     setText(this.question, lesson.question);
     setText(this.toDo, TO_DO[predict?.best ?? (isTask ? "task" : "none")]);
     this.verdict.paint(verdict, isShown);
-    this.toDo.hidden = this.act.hidden = isShown;
+    this.act.hidden = isShown;
+    this.toDo.classList.toggle("nbm-early", guess !== null);
     this.reveal.disabled = predict ? guess === null : isTask && !verdict?.done;
-    setText(this.guess, guess !== null ? `Your guess: ${numeral(guess)}` : predict ? "Place the flag first." : "");
+    setText(this.guess, guess === null ? "" : `Your guess: ${numeral(guess)}`);
     const isStuck = isTask && verdict !== null && !verdict.done;
     this.help.paint(lesson, isShown, isStuck && (!isShown || lesson.solution !== null));
     this.copy.paint(progress, predict !== null);

@@ -9,17 +9,19 @@ import { placesOf } from "../../plane/view/scores.js";
 import { NumberTable, Plot, resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
 import { setHue, shapeOfMark } from "../../toolkit/view/marks.js";
-import { shortened } from "../../toolkit/view/name_width.js";
+import { nameWidth, shortened } from "../../toolkit/view/name_width.js";
 import { figure, ordinal } from "../../toolkit/view/numbers.js";
 import { drawnOf } from "./metrics.js";
 
-const ROW = { few: 30, many: 22 };
+const ROW = { few: 40, many: 22 };
 const MAX_GENERATORS_ROOMY = 4;
-const TOP_ROOM = 20;
+const TOP_ROOM = 24;
 // What stays for the lines; of a side, for the mark and the number; and the most that a side takes.
-const LINES_ROOM = 40;
-const NUMBER_ROOM = 70;
-const MAX_SIDE_PIXELS = 190;
+const LINES_ROOM = 30;
+const NUMBER_ROOM = 64;
+const [MIN_SIDE_PIXELS, MAX_SIDE_PIXELS] = [110, 190];
+// A name is bold where its line is chosen.
+const NAME_MARGIN = 1.15;
 
 export class Ribbon {
   /** @param {PlaygroundStore} store @param {AbortSignal} signal */
@@ -31,8 +33,8 @@ export class Ribbon {
     this.plot = new Plot({ left: MAX_SIDE_PIXELS, right: MAX_SIDE_PIXELS, top: 4, bottom: 4 }, { role: "img" });
     this.lines = svg("g");
     this.heads = svg("g", { "aria-hidden": "true" }, [
-      svg("text", { class: "nbm-of-avg", y: 13, "text-anchor": "end" }),
-      svg("text", { class: "nbm-of-all", y: 13 }),
+      svg("text", { class: "nbm-of-avg", y: 15, "text-anchor": "end" }),
+      svg("text", { class: "nbm-of-all", y: 15 }),
     ]);
     this.plot.root.append(this.heads, this.lines);
     this.numbers = new NumberTable("Places");
@@ -52,7 +54,7 @@ export class Ribbon {
     this.root.classList.toggle("nbm-behind", !isCurrent);
     const names = scene.generators.map((item) => item.name);
     const places = [numbers.avg, numbers.all].map((scores) => placesOf(scores, higher, numbers.terms));
-    this.fit(names.length, label);
+    this.fit(names, label);
     setAttributes(this.plot.root, { "aria-label": spokenOf(label, names, numbers, places) });
     const rows = places.map(rowsOf);
     resizeChildren(this.lines, names.length, (index) => this.makeLine(index)).forEach((line, g) => {
@@ -67,11 +69,16 @@ export class Ribbon {
     }));
   }
 
-  /** @param {number} count @param {string} label */
-  fit(count, label) {
+  /** The sides take what the names need, and the lines the rest. @param {string[]} names @param {string} label */
+  fit(names, label) {
     const { plot, width } = this;
+    const count = names.length;
+    const needed = Math.max(
+      MIN_SIDE_PIXELS,
+      NAME_MARGIN * Math.max(...names.map((name) => nameWidth(name))) + NUMBER_ROOM,
+    );
     this.row = count <= MAX_GENERATORS_ROOMY ? ROW.few : ROW.many;
-    plot.pad.left = plot.pad.right = Math.min(MAX_SIDE_PIXELS, (width - LINES_ROOM) / 2);
+    plot.pad.left = plot.pad.right = Math.min(MAX_SIDE_PIXELS, (width - LINES_ROOM) / 2, needed);
     plot.resize(width, TOP_ROOM + count * this.row);
     plot.box.x.forEach((x, k) => {
       setAttributes(this.heads.children[k], { x: k ? x + 4 : x - 4 });

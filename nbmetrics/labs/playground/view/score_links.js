@@ -38,7 +38,7 @@ export class Links {
     const ends = explained && numbers ? this.endsOf(scene, explained, numbers, explainedGenerator) : [];
     setHue(this.root, explainedGenerator);
     const distributions = distributionsOf(scene, dataOf(this.store.model));
-    const { at } = projection(scene, this.stage.size);
+    const { at } = projection(this.stage.frame);
     const [fromX, fromY] = at(
       distributions.generators[explainedGenerator].x,
       distributions.generators[explainedGenerator].y,

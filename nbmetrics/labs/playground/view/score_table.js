@@ -144,7 +144,8 @@ function paintScore(cell, { numbers, isCurrent }, p, g, [avg, all]) {
   const single = numbers.avg.length === 1 || own === undefined;
   const score = numbers[PARTS[p]][g];
   setText(value, Number.isNaN(score) ? "–" : figure(score));
-  setText(place, single ? "" : avg === all ? ordinal(own) : `${ordinal(own)} ≠`);
+  const other = p === 0 ? `all ${ordinal(all)}` : `avg ${ordinal(avg)}`;
+  setText(place, single ? "" : avg === all ? ordinal(own) : `${ordinal(own)}, ${other}`);
   cell.classList.toggle("nbm-differs", avg !== all);
   setAttributes(cell, {
     "data-value": score,

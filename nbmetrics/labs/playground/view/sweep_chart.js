@@ -232,7 +232,7 @@ export class SweepView {
     this.curves.plot.root.append(this.dots, this.marker.node, this.flag.root);
     this.numbers = new NumberTable("Sweep");
     const controls = el("div", { class: "nbm-controls" }, [el("label", {}, ["Vary ", this.parameter]), aligned]);
-    this.root = el("div", { class: "nbm-sweep" }, [controls, this.words, this.curves.plot.root, this.numbers.root]);
+    this.root = el("div", { class: "nbm-sweep" }, [this.words, this.curves.plot.root, controls, this.numbers.root]);
     this.parameter.addEventListener("change", () => edit({ sweep: this.parameter.value }), { signal });
     this.aligned.addEventListener("change", () => edit({ aligned: this.aligned.checked }), { signal });
     /** @type {{key: string, data: object, sweep: Sweep} | null} */
@@ -254,12 +254,7 @@ export class SweepView {
     this.curves.paintCurves(isHidden ? null : sweep, isAligned, x.at, words);
     this.paintMarker(chart, subject, sweep, x, isHidden);
     this.flag.paint(asked, sweep, subject, this.curves.plot.box, x);
-    setText(
-      this.words,
-      isHidden
-        ? "The curves are hidden until you reveal them. Drag the flag to where you expect the best place."
-        : wordsOf(chart, subject, sweep),
-    );
+    setText(this.words, isHidden ? "" : wordsOf(chart, subject, sweep));
     this.numbers.paint(chart.isFull && !isHidden, () => sweepTable(sweep, subject));
   }
 

@@ -26,6 +26,7 @@ import {
   noiseText,
   numbersOf,
   placesOf,
+  QUESTION,
   runWords,
   scoreName,
   survivalWords,
@@ -54,12 +55,11 @@ function privacyView(store, signal) {
     () => store.finish(),
   );
   const [runs, scores] = [new RunsPlot(store, signal), new ScoreTable()];
-  const [headline, answer] = [el("div", { class: "nbm-noise-headline", role: "heading", "aria-level": "2" }), el("p")];
-  const [order, note] = [el("p", { class: "nbm-noise-order" }), el("p", { class: "nbm-note" })];
+  const headline = el("div", { class: "nbm-noise-headline", role: "heading", "aria-level": "2" });
+  const [answer, size, order, note] = ["", "", "nbm-noise-order", "nbm-note"].map((name) => el("p", { class: name }));
   const table = new NumberTable("Runs in which the best stays first");
   let isTable = false;
   const toolbar = new PrivacyToolbar(store, signal, {
-    choices: choices.map(({ root }) => root),
     code: (scene) => codeOf(declared, scene, { making: study().code }),
     opening: (text) => openingOf(study().code, text),
     table: (shown) => {
@@ -73,12 +73,27 @@ function privacyView(store, signal) {
     }),
     compared: (python) => compared(python, /** @type {any} */ (store.numbers)),
   });
-  const side = el("div", { class: "nbm-noise-side" }, [runs.root, run.root, order]);
-  const body = el("div", { class: "nbm-noise-body" }, [el("div", {}, [survival.root, scores.root(signal)]), side]);
+  const body = el("div", { class: "nbm-noise-body" }, [runs.root, survival.root]);
+  const details = el("details", { class: "nbm-fold nbm-noise-details" }, [
+    el("summary", {}, ["Details"]),
+    el(
+      "div",
+      { class: "nbm-group" },
+      choices.map(({ root }) => root),
+    ),
+    answer,
+    run.root,
+    order,
+    size,
+    ...survival.legend,
+    note,
+  ]);
+  const more = el("p", { class: "nbm-more" }, ["Scores"]);
   const paint = () => {
     const [scene, numbers] = [now(), /** @type {Numbers} */ (/** @type {unknown} */ (store.numbers))];
-    setText(headline, headlineWords(study(), scene, numbers));
+    setText(headline, headlineWords(numbers));
     setText(answer, survivalWords(study(), numbers));
+    setText(size, noiseText(study(), numbers));
     setText(order, runWords(study(), scene, numbers));
     setText(note, conventionWords(study(), scene));
     for (const part of [epsilon, run, survival, runs, ...choices]) part.paint(scene, numbers);
@@ -86,11 +101,10 @@ function privacyView(store, signal) {
     table.paint(isTable, () => keptRows(study(), scene));
     toolbar.paint(scene);
   };
-  const head = el("div", { class: "nbm-noise-head" }, [headline, answer]);
-  return {
-    nodes: [head, toolbar.root, epsilon.root, body, table.root, note, toolbar.status, toolbar.fold, toolbar.codeFold],
-    paint,
-  };
+  const question = el("p", { class: "nbm-noise-question" }, [QUESTION]);
+  const numbersBelow = [more, scores.root(signal), table.root];
+  const ends = [toolbar.status, toolbar.fold, toolbar.codeFold];
+  return { nodes: [toolbar.root, question, epsilon.root, headline, body, details, ...numbersBelow, ...ends], paint };
 }
 
 /** @param {any} scene @param {import("../../toolkit/view/types.js").Model} model @returns {string} "" where it is shown */
@@ -117,7 +131,7 @@ function epsilonSlider(store, signal) {
   const paint = (/** @type {Scene} */ _scene, /** @type {Numbers} */ numbers) => {
     setAttributes(slider, { max: study().epsilons.length - 1, "aria-valuetext": `ε ${epsilonText(numbers.epsilon)}` });
     slider.value = String(numbers.place);
-    setText(words, noiseText(study(), numbers));
+    setText(words, `ε = ${epsilonText(numbers.epsilon)}`);
   };
   const label = el("span", { class: "nbm-noise-symbol", "aria-hidden": "true" }, ["ε"]);
   const note = el("p", { class: "nbm-note" }, [EPSILON_WORDS]);

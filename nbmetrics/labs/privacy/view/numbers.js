@@ -14,7 +14,8 @@
  *   rows: [number, number], clients: number}} Study  `drawn` by ε, run, metric, aggregate and generator; `pairs` by ε,
  *   metric and aggregate
  * @typedef {{place: number, epsilon: number, multiplier: number, order: number[], exact: number[], drawn: number[][],
- *   shown: number[], places: number[], first: number[], kept: number, low: number, high: number, pair: Pair, same: number, clipped: number, clips: boolean,
+ *   shown: number[], places: number[], first: number[],
+ *   noise: number | null, kept: number, low: number, high: number, pair: Pair, same: number, clipped: number, clips: boolean,
  *   survives: number | null}} Numbers
  */
 import { briefText, figure, ordinal, tickText } from "../../toolkit/view/numbers.js";
@@ -43,6 +44,10 @@ export function numbersOf(scene, model) {
     shown,
     places: exact.map((_, g) => rankingOf(shown).indexOf(g) + 1),
     first: exact.map((_, g) => firsts.filter((first) => first === g).length),
+    noise: noiseRatio(
+      drawn.map((run) => run[order[0]]),
+      exact[order[0]],
+    ),
     kept: pair.kept,
     low: pair.low,
     high: pair.high,
@@ -52,6 +57,13 @@ export function numbersOf(scene, model) {
     clips: study.clips[m][p],
     survives: survives(study, m, p),
   };
+}
+
+/** How far the runs' scores lie from the one without noise, as a multiple of that; null where that is 0. @param {number[]} scores @param {number} exact */
+function noiseRatio(scores, exact) {
+  const away = scores.map((score) => Math.abs(score - exact)).sort((a, b) => a - b);
+  const middle = (away[(away.length - 1) >> 1] + away[away.length >> 1]) / 2;
+  return exact === 0 ? null : middle / Math.abs(exact);
 }
 
 /** Of the metric and the aggregate. @param {Study} study @param {Scene} scene */
@@ -76,15 +88,18 @@ export function survives({ epsilons, pairs }, m, p) {
   return epsilons[last + 1] ?? null;
 }
 
-/** @param {Study} study @param {Scene} scene @param {Numbers} numbers */
-export function headlineWords(study, scene, { epsilon, kept, pair, drawn, clips }) {
-  const score = scoreName(study, scene);
-  if (pair.survives) {
-    const runs = `${kept} of ${drawn.length} runs`;
-    return `At ε = ${epsilonText(epsilon)} the best by ${score} stays first in ${runs}; without noise it is ${study.generators[pair.best]}.`;
-  }
-  const who = clips ? "clipping and noise decide" : "the noise decides";
-  return `ε = ${epsilonText(epsilon)}: at this ε ${who} who is first by ${score} (± ${pair.moved} on a difference of ${pair.apart}).`;
+/** How large the noise is beside the score, and who is first then. @param {Numbers} numbers */
+export function headlineWords({ epsilon, noise, kept, pair, drawn, clips }) {
+  const size = `At ε = ${epsilonText(epsilon)} the noise is ${timesText(noise)} the score`;
+  if (pair.survives) return `${size}; the best stays first in ${kept} of ${drawn.length} runs.`;
+  return `${size}, and ${clips ? "with clipping it " : ""}decides who is first.`;
+}
+
+/** @param {number | null} ratio of the noise to the score */
+function timesText(ratio) {
+  if (ratio === null) return "all there is of";
+  if (ratio < 1) return `${Math.round(100 * ratio)}\u00a0% of`;
+  return `${ratio < 10 ? ratio.toFixed(1) : Math.round(ratio)} times`;
 }
 
 /** The answer over all ε, and what makes it at the present one. @param {Study} study @param {Numbers} numbers */
@@ -125,8 +140,11 @@ export function hatchWords({ aggregate }) {
 }
 
 /** What ε is, to whom it is new. */
-export const EPSILON_WORDS =
-  "ε is how much a release may tell of any one row: at a small ε much noise hides it, at a large one little does.";
+export const EPSILON_WORDS = "Small ε: much noise, more privacy. Large ε: little noise, less privacy.";
+
+/** What the lab asks. */
+export const QUESTION =
+  "Clients add noise to what they send, to protect each row. How small can ε be before the ranks are chance?";
 
 /** @param {Study} study @param {Numbers} numbers */
 export function noiseText({ delta }, { epsilon, multiplier }) {

@@ -11,9 +11,10 @@ import { setHue, shapeOfMark } from "../../toolkit/view/marks.js";
 import { figure, ordinal } from "../../toolkit/view/numbers.js";
 import { epsilonText, scoreName } from "./numbers.js";
 
-const ROW_PIXELS = 46;
-// Of the dots in a row.
-const MIDDLE_PIXELS = 31;
+const ROW_PIXELS = { few: 88, many: 46 };
+const MAX_ROOMY_ROWS = 4;
+// Of a row: where its dots are, how far they spread, and how long the bar is.
+const [MIDDLE, SPREAD, HALF_BAR] = [0.67, 0.07, 0.26];
 const PAD = { left: 14, right: 40, top: 2, bottom: 38 };
 const MAX_NAME_LETTERS = 34; // letters of a name
 
@@ -41,23 +42,24 @@ export class RunsPlot {
     const study = /** @type {Study} */ (this.store.model.get("study"));
     const { plot } = this;
     const { exact, drawn, order, epsilon } = numbers;
-    plot.resize(this.width, PAD.top + PAD.bottom + ROW_PIXELS * order.length);
+    const high = order.length > MAX_ROOMY_ROWS ? ROW_PIXELS.many : ROW_PIXELS.few;
+    plot.resize(this.width, PAD.top + PAD.bottom + high * order.length);
     const name = scoreName(study, scene);
-    setText(this.title, `${drawn.length} runs at ε = ${epsilonText(epsilon)}, and bars: ${name} without noise`);
+    setText(this.title, `Bars: true ${name}. Dots: with noise, ${drawn.length} runs`);
     const all = [...exact, ...drawn.flat()];
-    const [low, high] = [Math.min(...all), Math.max(...all)];
-    const room = 0.03 * (high - low || Math.abs(high) || 1);
+    const [least, most] = [Math.min(...all), Math.max(...all)];
+    const room = 0.03 * (most - least || Math.abs(most) || 1);
     const [from, to] = plot.box.x;
-    const x = linear([low - room, high + room], [from, to]);
-    const step = roundStep(high - low || Math.abs(high) || 1, plot.mostTicks);
-    plot.paintX(ticksOf([low - room, high + room], step), x.at, plot.height - 20);
+    const x = linear([least - room, most + room], [from, to]);
+    const step = roundStep(most - least || Math.abs(most) || 1, plot.mostTicks);
+    plot.paintX(ticksOf([least - room, most + room], step), x.at, plot.height - 20);
     const rows = resizeChildren(this.rows, order.length, () => makeRow(drawn.length));
-    order.forEach((g, row) => paintRow(rows[row], g, row, x.at, from, to, study.generators[g], numbers));
+    order.forEach((g, row) => paintRow(rows[row], g, [row, high], x.at, from, to, study.generators[g], numbers));
     const xs = order.map((g) => x.at(numbers.shown[g]));
     setAttributes(this.link, {
       d: curve(
         xs,
-        xs.map((_, row) => PAD.top + ROW_PIXELS * row + MIDDLE_PIXELS),
+        xs.map((_, row) => PAD.top + high * (row + MIDDLE)),
       ),
     });
     setAttributes(this.axis, { x: (from + to) / 2, y: plot.height - 3 });
@@ -80,28 +82,34 @@ function makeRow(runs) {
     svg("text", { y: 13 }),
     svg("line", { class: "nbm-noise-base" }),
     svg("g", {}, dots),
-    svg("line", { class: "nbm-noise-exact", y1: 19, y2: 43 }),
+    svg("line", { class: "nbm-noise-exact" }),
     svg("path", { class: "nbm-noise-shown" }),
-    svg("text", { y: 35, class: "nbm-strong" }),
+    svg("text", { class: "nbm-strong" }),
   ]);
 }
 
 /**
- * @param {SVGGElement} node @param {number} g @param {number} row @param {(value: number) => number} at
+ * @param {SVGGElement} node @param {number} g @param {[number, number]} row and how high it is @param {(value: number) => number} at
  * @param {number} from @param {number} to @param {string} name @param {Numbers} numbers
  */
-function paintRow(node, g, row, at, from, to, name, { exact, drawn, shown, places }) {
+function paintRow(node, g, [row, high], at, from, to, name, { exact, drawn, shown, places }) {
   const [label, base, dots, bar, mark, place] = [...node.children];
-  setAttributes(node, { transform: `translate(0 ${PAD.top + ROW_PIXELS * row})` });
+  const middle = MIDDLE * high;
+  setAttributes(node, { transform: `translate(0 ${PAD.top + high * row})` });
   setHue(node, g);
   setAttributes(label, { x: from });
   setText(label, name.length > MAX_NAME_LETTERS ? `${name.slice(0, MAX_NAME_LETTERS - 1)}…` : name);
-  setAttributes(base, { x1: from, x2: to, y1: MIDDLE_PIXELS, y2: MIDDLE_PIXELS });
+  setAttributes(base, { x1: from, x2: to, y1: middle, y2: middle });
   resizeChildren(dots, drawn.length, () => svg("circle", { class: "nbm-noise-run", r: 3.2 })).forEach((dot, r) =>
-    setAttributes(dot, { cx: at(drawn[r][g]), cy: MIDDLE_PIXELS + 3.2 * ((r % 5) - 2) }),
+    setAttributes(dot, { cx: at(drawn[r][g]), cy: middle + SPREAD * high * ((r % 5) - 2) }),
   );
-  setAttributes(bar, { x1: at(exact[g]), x2: at(exact[g]) });
-  setAttributes(mark, { d: shapeOfMark(g), transform: `translate(${at(shown[g])} ${MIDDLE_PIXELS})` });
-  setAttributes(place, { x: to + 7 });
+  setAttributes(bar, {
+    x1: at(exact[g]),
+    x2: at(exact[g]),
+    y1: middle - HALF_BAR * high,
+    y2: middle + HALF_BAR * high,
+  });
+  setAttributes(mark, { d: shapeOfMark(g), transform: `translate(${at(shown[g])} ${middle})` });
+  setAttributes(place, { x: to + 7, y: middle + 4 });
   setText(place, ordinal(places[g]));
 }

@@ -10,7 +10,9 @@ import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/d
 import { lines } from "../../toolkit/view/hatching.js";
 import { AGGREGATES, bandWords, epsilonText, hatchWords, placesOf } from "./numbers.js";
 
-const HEIGHT_PIXELS = 250;
+// What a hatched part must be wide to hold its words.
+const HATCH_WORDS_PIXELS = 100;
+const HEIGHT_PIXELS = 392;
 
 export class SurvivalPlot {
   /** @param {Store} store @param {AbortSignal} signal @param {(x: number) => void} press @param {() => void} release */
@@ -22,7 +24,7 @@ export class SurvivalPlot {
     this.dots = AGGREGATES.map((part) => svg("g", { class: `nbm-noise-dots nbm-noise-${part}` }));
     this.ends = AGGREGATES.map((part) => svg("text", { class: `nbm-noise-${part} nbm-strong` }, [part]));
     this.marker = svg("line", { class: "nbm-noise-marker" });
-    this.axis = svg("text", { class: "nbm-quiet", "text-anchor": "middle" }, ["ε (less noise to the right)"]);
+    this.axis = svg("text", { class: "nbm-quiet", "text-anchor": "middle" }, ["ε"]);
     this.hatch = svg("g", { class: "nbm-noise-hatch", "aria-hidden": "true" });
     this.plot.root.append(
       this.hatch,
@@ -36,14 +38,15 @@ export class SurvivalPlot {
     this.title = el("h3");
     const [band, hatched] = [el("span"), el("span")];
     this.keys = { band, hatched };
-    const keys = [
+    /** What the band and the hatching are. */
+    this.legend = [
       el("p", { class: "nbm-note nbm-noise-key" }, [el("i", { "aria-hidden": "true" }), band]),
       el("p", { class: "nbm-note nbm-noise-key" }, [
         el("i", { class: "nbm-noise-lines", "aria-hidden": "true" }),
         hatched,
       ]),
     ];
-    const parts = [this.title, this.plot.root, ...keys];
+    const parts = [this.title, this.plot.root];
     this.root = el("section", { class: "nbm-noise-card", "aria-label": "Survival" }, parts);
     this.plot.resize(420, HEIGHT_PIXELS);
     watchSize(this.root, signal, ({ width }) => {
@@ -98,10 +101,10 @@ export class SurvivalPlot {
     const { m, p: shown } = placesOf(study, scene);
     const runs = numbers.drawn.length;
     const { label } = study.metrics[m];
-    setText(this.title, `Runs of ${runs} in which the best by ${label} stays first`);
+    setText(this.title, `Runs of ${runs} that show the true winner`);
     setText(this.keys.band, bandWords(study, scene));
     setText(this.keys.hatched, hatchWords(scene));
-    this.root.dataset.aggregate = scene.aggregate;
+    for (const node of this.legend) node.dataset.aggregate = scene.aggregate;
     const [x, y] = [this.across, linear([0, runs], plot.box.y)];
     plot.paintY(ticksOf([0, runs], Math.max(1, roundStep(runs, 5))), y.at);
     plot.paintX(decades(study.epsilons), (value) => x.at(Math.log(value)), HEIGHT_PIXELS - 20, epsilonText);
@@ -151,7 +154,10 @@ export class SurvivalPlot {
       width: edges[to] - edges[from],
       height: y[0] - y[1],
     }));
-    this.hatch.replaceChildren(...boxes.map((box) => lines(box, 1, "currentcolor")));
+    const words = boxes
+      .filter(({ width }) => width > HATCH_WORDS_PIXELS)
+      .map((box) => svg("text", { x: box.x + 8, y: box.y + 18 }, ["noise decides"]));
+    this.hatch.replaceChildren(...boxes.map((box) => lines(box, 1, "currentcolor")), ...words);
   }
 
   /** @param {number} p @param {number[]} xs @param {number[]} ys @param {number} place of the present ε @param {Pair[]} pairs */

@@ -155,9 +155,6 @@ export class TwinsBoard {
     this.distributionPart = el("div", { class: "nbm-scroll" }, [this.distributionTable]);
     this.distributionPart.hidden = true;
     this.root = el("div", { class: "nbm-board" }, [
-      this.headline,
-      this.why,
-      this.dots.root,
       el("div", { class: "nbm-scroll" }, [this.table]),
       this.distributionPart,
       el("p", { class: "nbm-note" }, [

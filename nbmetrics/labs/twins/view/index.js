@@ -79,10 +79,24 @@ function twinsView(store, signal) {
     compared: (result) => comparedWords(store, keeper.now(), result),
   });
   const items = new ItemMenu(plane, signal, toolbar, false);
-  const left = el("div", { class: "nbm-plane" }, [stage.root, legend]);
-  const columns = el("div", { class: "nbm-columns nbm-twin-columns" }, [left, board.root, panel.root]);
+  const left = el("div", { class: "nbm-plane" }, [
+    el("p", { class: "nbm-twin-hint" }, ["Drag a client: both generators follow."]),
+    stage.root,
+    legend,
+  ]);
+  const details = el("details", { class: "nbm-fold" }, [
+    el("summary", {}, ["Why? And the papers’ versions"]),
+    board.why,
+    choices.root,
+  ]);
+  const side = el("div", { class: "nbm-twin-side" }, [board.dots.root, details]);
+  const more = el("p", { class: "nbm-more" }, ["Scores and weights"]);
+  const columns = el("div", { class: "nbm-columns nbm-twin-columns" }, [left, side, more, board.root, panel.root]);
+  let shownConstruction = "corrected";
   const paint = () => {
     const scene = sceneOf(store);
+    if (scene.construction !== shownConstruction && scene.construction !== "corrected") details.open = true;
+    shownConstruction = scene.construction;
     const isPublished = scene.construction === "published";
     columns.classList.toggle("nbm-twin-published", isPublished);
     choices.paint(scene);
@@ -94,7 +108,7 @@ function twinsView(store, signal) {
     items.paint(plane.scene, !isPublished);
     toolbar.paint(scene);
   };
-  return { nodes: [toolbar.root, choices.root, columns, toolbar.status, toolbar.fold, toolbar.codeFold], paint };
+  return { nodes: [toolbar.root, board.headline, columns, toolbar.status, toolbar.fold, toolbar.codeFold], paint };
 }
 
 /** Which construction, and whether the clients share their shape. */
@@ -281,6 +295,5 @@ function twinsLegend(second) {
     el("span", {}, [el("span", { class: "nbm-swatch" }), "client"]),
     el("span", {}, [mark("first"), "first: the Gaussian of the pooled clients"]),
     el("span", {}, [mark("second"), second]),
-    el("span", {}, ["Drag a client: both generators follow."]),
   ]);
 }

@@ -47,9 +47,6 @@ export class TwinsStage extends Stage {
 
   /** @param {Scene} scene without generators @param {Pair} pair @param {boolean} isBehind whether the twin is that of earlier clients @param {string} name of the second */
   paintTwins(scene, pair, isBehind, name) {
-    this.fit();
-    const place = projection(scene, this.size);
-    const arrow = arrowOf(pair, place);
     const distributions = [pair.first, ...(pair.second ? [pair.second] : [])];
     const generators = distributions.map((distribution, i) => ({
       name: i ? name : TWIN_NAMES.first,
@@ -57,6 +54,9 @@ export class TwinsStage extends Stage {
       y: distribution.y,
       ...ellipseOf(distribution),
     }));
+    this.fit(scene, generators);
+    const place = projection(this.frame);
+    const arrow = arrowOf(pair, place);
     const labels = this.paint(scene, generators, arrow?.boxes);
     this.first.paint(pair.first, place, labels[0]);
     this.second.paint(pair.second, place, labels[1]);
@@ -88,7 +88,7 @@ function arrowOf({ first, second, beta }, { at }) {
   const reach = Math.hypot(toX - x, toY - y);
   if (!(reach > MIN_ARROW_PIXELS)) return null;
   const [dx, dy] = [(toX - x) / reach, (toY - y) / reach];
-  const label = { x: x + 0.65 * (toX - x) + 10 * Math.abs(dy) + 2, y: y + 0.65 * (toY - y) + 4 + 12 * Math.abs(dx) };
+  const label = { x: x + 0.5 * (toX - x) + 10 * Math.abs(dy) + 2, y: y + 0.5 * (toY - y) + 4 + 12 * Math.abs(dx) };
   const along = Array.from({ length: Math.ceil(reach / ARROW_PIXELS) }, (_, k) => k * ARROW_PIXELS);
   const boxes = along.map((by) => ({ x: x + by * dx, y: y + by * dy, wide: ARROW_PIXELS, high: ARROW_PIXELS }));
   boxes.push({ x: label.x + OFFSET_PIXELS / 2, y: label.y - 4, wide: OFFSET_PIXELS, high: 14 });
