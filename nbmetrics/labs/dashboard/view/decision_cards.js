@@ -5,11 +5,11 @@
  * @import { Numbers, Scene } from "./types.js"
  */
 import { el } from "../../toolkit/view/dom.js";
-import { CertificateCard } from "./certificate_card.js";
+import { CertificateCard } from "./certificate.js";
 import { decidedOf } from "./decision_inputs.js";
 import { MixtureCard } from "./mixture_card.js";
 import { RegretCard } from "./regret_card.js";
-import { SettleCard } from "./sample_size_card.js";
+import { SettleCard } from "./sample_size_planning.js";
 
 export class Decisions {
   /** @param {Store} store @param {AbortSignal} signal */

@@ -272,3 +272,9 @@ export function choose(store, g) {
   const name = scene.generators[g];
   store.edit({ ...scene, generator: scene.generator === name ? "" : name }, "");
 }
+
+/** Where the least is, the first of equals; -1 where there is none. @param {ArrayLike<number>} losses */
+export function leastOf(losses) {
+  const least = lowest(losses);
+  return Number.isNaN(losses[least] ?? NaN) ? -1 : least;
+}

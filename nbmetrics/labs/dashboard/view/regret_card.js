@@ -15,9 +15,9 @@ import { shortened } from "../../toolkit/view/name_width.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
 import { orderOf } from "../../toolkit/view/ties.js";
 import { cellsNow } from "./cell_values.js";
-import { card } from "./certificate_card.js";
-import { leastOf } from "./decision_inputs.js";
+import { card } from "./certificate.js";
 import { inWords } from "./metric_view.js";
+import { leastOf } from "./place_ranges.js";
 import { regret } from "./winner_regions.js";
 
 const HEAD = "Who pays for it?";
