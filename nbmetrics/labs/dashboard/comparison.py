@@ -21,6 +21,7 @@ from .certificate import Certificate, certificate_of
 from .changes import Change
 from .clustering import Tree
 from .incremental import Step
+from .json_numbers import json_numbers
 from .metric_view import (
     MetricView,
     WeightedScores,
@@ -28,7 +29,6 @@ from .metric_view import (
     counted_weights,
     encode_noise,
     encode_pooled_noise,
-    json_numbers,
     metric_json,
     verdict_of,
 )

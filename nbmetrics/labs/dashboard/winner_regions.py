@@ -26,7 +26,7 @@ import numpy as np
 from ...errors import InvalidInput
 from ...evaluation.cells import Cells
 from ...ranking import is_tie, lowest, same_scores
-from .metric_view import json_number
+from .json_numbers import json_number
 from .reweighting import are_corrected, scores_under
 
 # Of the whole triangle, what is no region.

@@ -13,6 +13,7 @@ import { kidGap } from "../../toolkit/view/kid_gap.js";
 import { shortened } from "../../toolkit/view/name_width.js";
 import { lowest } from "../../toolkit/view/ties.js";
 import { average, averageNoise, deviation } from "./place_ranges.js";
+import { nextStep } from "./next_step.js";
 import { sameClients } from "./regroup.js";
 import { aggregate, verdict } from "./verdict.js";
 
@@ -101,6 +102,7 @@ function shownOf(facts, inputs) {
   const allNoise = isAlone ? avgNoise : noiseOf(scene.generators, result.all_draws?.[name], noiseOfOne);
   const isUnknown = !isNear && allLosses.every(Number.isNaN);
   const byAll = isOne || isUnknown ? null : aggregate(losses(all), allLosses, allNoise);
+  const found = verdictOf(byAvg, byAll, aboutOf(facts, isScored, inputs), { isOne, isNear }, inputs);
   return {
     facts,
     values,
@@ -124,8 +126,23 @@ function shownOf(facts, inputs) {
     byAvg,
     byAll,
     errors: name === scene.metric ? { avg: errorsOf(avgNoise), all: errorsOf(allNoise) } : { avg: null, all: null },
-    verdict: verdictOf(byAvg, byAll, aboutOf(facts, isScored, inputs), { isOne, isNear }, inputs),
+    verdict:
+      isNear || (!isOne && !byAll)
+        ? { ...found, todo: "" }
+        : withNextStep(found, centres, board.few?.[name] ?? "", inputs),
   };
+}
+
+/** The verdict, and what to do after it, where avg and all are known. @param {import("./verdict.js").Verdict} found @param {Float64Array[]} centres @param {string | string[]} few reasons by client @param {Inputs} inputs */
+function withNextStep(found, centres, few, { board, scene }) {
+  const everyone = board.clients.map((_, i) => i);
+  const counted = few ? everyone.filter((i) => !few[i]) : everyone;
+  const which = counted.length ? counted : everyone;
+  const names = once(board.clients, () => board.clients.map(({ name }) => inWords(name)));
+  const columns = which.length < everyone.length ? centres.map((own) => which.map((i) => own[i])) : centres;
+  const todo = nextStep(found, scene.generators.map(inWords), which.map((i) => names[i]), columns);
+  const [headline, ...rest] = found.sentences;
+  return { ...found, todo, sentences: [headline, ...(todo ? [todo] : []), ...rest] };
 }
 
 /** The verdict by what is known: where avg or all is not yet, by the other alone. @param {Aggregate} byAvg @param {Aggregate | null} byAll @param {import("./verdict.js").About} about @param {{isOne: boolean, isNear: boolean}} is @param {Inputs} inputs */
@@ -236,6 +253,7 @@ function aboutOf({ name, label, same, corrected, distance, sure, why }, isScored
     p: Number.isNaN(p) ? null : p,
     few: few ? once(few, left) : [],
     distance,
+    testing: Boolean(board.filled.doing) && !board.filled.stopped,
   };
 }
 

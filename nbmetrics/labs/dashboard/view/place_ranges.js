@@ -259,6 +259,7 @@ export function crossings(left, right, byLeft, byRight) {
 /** A verdict in a few words. @param {import("./verdict.js").Verdict} verdict */
 export function briefly({ state, avg, all }) {
   if (state === "size") return "order explained by sample size";
+  if (state === "testing") return "testing …";
   if (state === "unknown")
     return avg.length === 1 && all.length === 1 ? `${avg[0]}, not shown to be best` : "not enough data";
   const isSame = avg.length === all.length && avg.every((name) => all.includes(name));
