@@ -9,7 +9,7 @@
 import { NumberTable } from "../../toolkit/view/chart.js";
 import { el, scroller, setAttributes, setText, watchSize } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/name_width.js";
-import { legendOf, partsOf, plainTable, rowsOf, savedTable } from "./leaderboard_rows.js";
+import { hintOf, legendOf, partsOf, plainTable, rowsOf, savedTable, worstWords } from "./leaderboard_rows.js";
 import { scoreOf } from "./metric_view.js";
 import { choose, sortByLoss } from "./place_ranges.js";
 import { Ribbon } from "./ribbon.js";
@@ -30,6 +30,9 @@ const SORTS = /** @type {const} */ (["avg", "all", "worst"]);
 // Pixels of the leaderboard where it is narrow, and those that a name may take, of letters of such a size.
 const NARROW_PX = 700;
 const NAME_PX = { wide: 116, narrow: 76 };
+// Of the leaderboard, from which on the ribbon goes on from its rows, and of these rows, as in style.css.
+const BESIDE_PX = 560;
+const ROW_PX = { least: 34, most: 56, pictured: 62, all: 290 };
 const FAR = {
   saved: "Not known for these weights: needs a notebook",
   live: "Not known for these weights yet: Python is computing",
@@ -48,6 +51,9 @@ export class Leaderboard {
     /** @type {{scene: Scene, shown: Shown, drawn: Drawn[]} | undefined} */
     this.shown = undefined;
     this.width = 900;
+    this.rowPx = 0;
+    /** The rows that the ribbon stands beside, where it does. @type {import("./ribbon.js").Beside | null} */
+    this.beside = null;
     this.body = el("tbody");
     /** @type {BoardRow[]} */
     this.rows = [];
@@ -61,21 +67,25 @@ export class Leaderboard {
     this.legend = el("p", { class: "nbm-note nbm-dashboard-legend" });
     this.numbers = new NumberTable("Numbers of the leaderboard");
     this.ribbon = new Ribbon(store, signal);
-    const sort = el("div", { class: "nbm-dashboard-sort", role: "group", "aria-label": "Sort by" }, [
+    this.worst = el("p", { class: "nbm-dashboard-worst-off" });
+    this.hint = el("p", { class: "nbm-note nbm-dashboard-hint" });
+    this.sort = el("div", { class: "nbm-dashboard-sort", role: "group", "aria-label": "Sort by" }, [
       el("span", { "aria-hidden": "true" }, ["Sort by"]),
       ...this.sorts,
     ]);
     this.root = el("section", { class: "nbm-dashboard-card nbm-dashboard-leaderboard", "aria-label": "Leaderboard" }, [
-      sort,
+      this.sort,
       el("div", { class: "nbm-dashboard-orders" }, [scroller("Leaderboard", this.table, signal), this.ribbon.root]),
+      this.hint,
+      this.worst,
       this.legend,
       this.clients.note,
       this.numbers.root,
     ]);
     watchSize(this.root, signal, ({ width }) => {
-      if (!width || width < NARROW_PX === this.width < NARROW_PX) return;
-      this.width = width;
-      store.changed();
+      const isSame = [NARROW_PX, BESIDE_PX].every((bound) => width < bound === this.width < bound);
+      this.width = width || this.width;
+      if (width && !isSame) store.changed();
     });
     this.body.addEventListener("keydown", (event) => this.key(event), { signal });
   }
@@ -96,12 +106,24 @@ export class Leaderboard {
     if (!shown) return;
     setAttributes(this.table, { "data-rev": scene.rev });
     this.paintHead(scene, shown);
+    setText(this.hint, hintOf(shown));
+    setText(this.worst, worstWords(scene, numbers, shown));
+    this.root.classList.toggle("nbm-dashboard-full", this.isFull);
+    for (const part of [this.sort, this.legend]) part.hidden = !this.isFull;
     const rows = rowsOf(scene, numbers, shown);
     const drawn = partsOf(shown).map((part) => this.scaleSpans(part, shown));
     this.shown = { scene, shown, drawn };
     const { strips } = this;
     this.clients.paint(strips);
-    this.root.classList.toggle("nbm-dashboard-pictured", !this.clients.note.hidden);
+    const isPictured = !this.clients.note.hidden;
+    this.root.classList.toggle("nbm-dashboard-pictured", isPictured);
+    this.clients.note.hidden ||= !this.isFull;
+    const { least, most, pictured, all } = ROW_PX;
+    const rowPx = isPictured ? pictured : Math.max(least, Math.min(most, Math.floor(all / rows.length)));
+    if (this.rowPx !== rowPx) this.table.style.setProperty("--nbm-row", `${rowPx}px`);
+    this.rowPx = rowPx;
+    const isBeside = this.width >= BESIDE_PX && !this.isFull && scene.by === "avg";
+    this.beside = isBeside ? { order: rows.map(({ g }) => g), row: rowPx } : null;
     this.focused = Math.min(this.focused, rows.length - 1);
     while (this.rows.length > rows.length) this.rows.pop()?.root.remove();
     while (this.rows.length < rows.length) this.rows.push(this.makeRow());
@@ -124,7 +146,7 @@ export class Leaderboard {
   /** The ribbon beside the rows. @param {Scene} scene @param {Numbers} numbers */
   paintRibbon(scene, { metrics }) {
     const shown = metrics[scene.metric];
-    if (shown) this.ribbon.paint(scene, shown);
+    if (shown) this.ribbon.paint(scene, shown, this.beside);
   }
 
   makeRow() {

@@ -6,7 +6,7 @@
  */
 import { shownNumber } from "../../toolkit/view/numbers.js";
 import { inWords, scoreOf } from "./metric_view.js";
-import { placesOf, placeTexts, rangeText, sortByLoss } from "./place_ranges.js";
+import { leastOf, placesOf, placeTexts, rangeText, sortByLoss } from "./place_ranges.js";
 import { listed, percent } from "./verdict.js";
 
 /**
@@ -88,6 +88,24 @@ function cellsOf(g, { clients }, { facts, isScored, few, isNear, isAllKnown, wor
       ? { text: scoreText(worst[g].value), small: clients[worst[g].client]?.name ?? "", value: worst[g].value }
       : NOT_YET,
   };
+}
+
+/** What to look for on the first level. @param {Shown} shown */
+export function hintOf({ facts, byAll }) {
+  if (facts.pooled === false) return "";
+  const lines = byAll ? " Dark lines that cross: more than chance." : "";
+  return `avg: mean over clients. all: clients pooled.${lines}`;
+}
+
+/** The client that is worst off with the winner by avg, and with that by all where it is another. @param {Scene} scene @param {Numbers} numbers @param {Shown} shown */
+export function worstWords({ generators }, { clients }, { avgLosses, allLosses, byAll, isNear, worst }) {
+  const winners = [leastOf(avgLosses), byAll && !isNear ? leastOf(allLosses) : -1];
+  const parts = winners.flatMap((g, k) => {
+    const client = clients[worst[g]?.client];
+    if (!client || (k && g === winners[0])) return [];
+    return [`${inWords(client.name)} (${scoreText(worst[g].value)}) with ${inWords(generators[g])}`];
+  });
+  return parts.length ? `Worst off: ${parts.join(", ")}.` : "";
 }
 
 /** A score, or what stands for one that is none. @param {number} value */

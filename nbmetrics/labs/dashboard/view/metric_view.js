@@ -12,8 +12,8 @@ import { once, read, readRow } from "../../toolkit/view/json_numbers.js";
 import { kidGap } from "../../toolkit/view/kid_gap.js";
 import { shortened } from "../../toolkit/view/name_width.js";
 import { lowest } from "../../toolkit/view/ties.js";
-import { average, averageNoise, deviation } from "./place_ranges.js";
 import { nextStep } from "./next_step.js";
+import { average, averageNoise, deviation } from "./place_ranges.js";
 import { sameClients } from "./regroup.js";
 import { aggregate, verdict } from "./verdict.js";
 
@@ -140,7 +140,12 @@ function withNextStep(found, centres, few, { board, scene }) {
   const which = counted.length ? counted : everyone;
   const names = once(board.clients, () => board.clients.map(({ name }) => inWords(name)));
   const columns = which.length < everyone.length ? centres.map((own) => which.map((i) => own[i])) : centres;
-  const todo = nextStep(found, scene.generators.map(inWords), which.map((i) => names[i]), columns);
+  const todo = nextStep(
+    found,
+    scene.generators.map(inWords),
+    which.map((i) => names[i]),
+    columns,
+  );
   const [headline, ...rest] = found.sentences;
   return { ...found, todo, sentences: [headline, ...(todo ? [todo] : []), ...rest] };
 }

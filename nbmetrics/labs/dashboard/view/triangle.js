@@ -40,6 +40,8 @@ const ARROWS = {
   ArrowDown: [0.5, 0.5, -1],
 };
 
+const HEAD = "Who wins as groups of clients count more?";
+
 export class Triangle {
   /** @param {Store} store @param {AbortSignal} signal */
   constructor(store, signal) {
@@ -80,14 +82,13 @@ export class Triangle {
       el("span", {}, ["Groups"]),
       ...this.ways,
     ]);
-    this.root = el("details", { class: "nbm-fold", open: "" }, [
-      el("summary", {}, ["Weights of three groups"]),
+    this.root = el("section", { class: "nbm-decision", "aria-label": HEAD }, [
+      el("span", { class: "nbm-card-head", role: "heading", "aria-level": "3" }, [HEAD]),
       this.group,
       this.choice.root,
       this.drawing,
       this.note,
     ]);
-    this.root.addEventListener("toggle", () => store.changed(), { signal });
     const on = (/** @type {string} */ name, /** @type {(event: any) => void} */ call) =>
       this.drawing.addEventListener(name, call, { signal });
     on("pointerdown", (event) => this.press(event));
@@ -124,7 +125,7 @@ export class Triangle {
   /** @param {Scene} scene @param {Numbers} numbers @param {Decided} decided */
   paint(scene, { clients, shares, metrics }, decided) {
     this.root.hidden = clients.length < 3;
-    if (this.root.hidden || !this.root.open) return;
+    if (this.root.hidden) return;
     const groups = groupsOf(scene, clients.length);
     const own = JSON.stringify(groups);
     this.ways.forEach((button, n) => {
