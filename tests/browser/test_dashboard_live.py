@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from tests.browser.conftest import PLAIN
 from tests.browser.labs import LABS, group, handle, settle, shown
-from tests.browser.page import drag, opened, painted, run_code, until
+from tests.browser.page import drag, open_tab, opened, painted, press, run_code, until
 from tests.browser.plain import in_notebook
 from tests.labs.inside import scene_of
 from tests.labs.toolkit.common import NAMES
@@ -137,9 +137,8 @@ HELD = ["Undo", "By rows", "All alike", "Try these weights", "hold Client 1", "h
 def test_a_lock_closes_every_control_of_its_kind_and_looking_stays_open(run_cells):
     page = run_cells(CASE.source)
     root = group(page, CASE)
-    root.locator("details", has=page.get_by_role("slider")).evaluate_all(
-        "all => all.forEach(one => { one.open = true; })"
-    )
+    press(root, "Table view")
+    open_tab(root, "How firm")
     root.get_by_role("button", name="hold Client 1").click()
     root.get_by_role("button", name="Wide", exact=True).click()
     painted(root)
@@ -158,7 +157,9 @@ def test_a_lock_closes_every_control_of_its_kind_and_looking_stays_open(run_cell
     page.keyboard.press("Control+z")
     root.get_by_label("Metric", exact=True).select_option("kid")
     root.get_by_role("button", name="worst client").click()
+    open_tab(root, "Who pays")
     root.get_by_role("gridcell").first.click()
+    open_tab(root, "How firm")
     looked = until(page, lambda: run_code(page, "print(_j.dumps(lab.scene))"), lambda found: found["client"])
     assert (looked["metric"], looked["by"]) == ("kid", "worst")
     assert {key: looked[key] for key in ("weights", "held", "generators", "groups")} == {
@@ -225,6 +226,7 @@ lab = nm.Dashboard(federation, generators, ("fid", "kid")); lab"""
 def test_who_wins_by_all_is_computed_when_it_is_chosen_and_for_kid_it_is_who_wins_by_avg(run_cells):
     page = run_cells(DISTRIBUTIONS)
     root = page.get_by_role("group", name="Dashboard", exact=True)
+    open_tab(root, "How firm")
     by, note = root.get_by_role("group", name="Winner by"), root.locator(".nbm-triangle + .nbm-note")
     regions = root.locator(".nbm-triangle-region")
     expect(note).to_have_text("Who wins by FID avg.")
@@ -252,6 +254,7 @@ def test_500_clients_and_20_generators_with_holes_open_and_are_dragged_with_no_n
     table = pd.DataFrame(values, index=[*names, *(f"c{k}" for k in range(500 - len(names)))], columns=columns)
     lab = nm.Dashboard.from_table(table, label=f"<i>Loss</i> {NAMES[2]}")
     page, root = saved.open(lab)
+    press(root, "496 more clients")
     slider = weight(root, names[0])
     drag(page, slider, 60, 0)
     share = float(slider.input_value())

@@ -33,9 +33,8 @@ def next_step(verdict: Verdict, names: Sequence[str], clients: Sequence[str], ce
         return f"Ship {shared[0]}: {_cost(losses[names.index(shared[0])], clients)}."
     if verdict.state == "tie":
         return "Score more rows before you choose."
-    each, pool = verdict.avg[0], verdict.all[0]
-    costs = "; ".join(f"shipping {name}: {_cost(losses[names.index(name)], clients)}" for name in (each, pool))
-    return f"Do you serve each client (ship {each}) or the pool (ship {pool})? {costs[0].upper()}{costs[1:]}."
+    each, pool = (f"{name}, {_cost(losses[names.index(name)], clients)}" for name in (verdict.avg[0], verdict.all[0]))
+    return f"Do you serve each client, or the pool? With {each}; with {pool}."
 
 
 def _cost(lost: np.ndarray, clients: Sequence[str]) -> str:
@@ -46,7 +45,7 @@ def _cost(lost: np.ndarray, clients: Sequence[str]) -> str:
     most = known[int(np.argmax(lost[known]))]
     if lost[most] == 0:
         return "no client has a better one"
-    return f"{clients[most]} pays most, {points(float(lost[most]))} points"
+    return f"{clients[most]} pays {points(float(lost[most]))} points"
 
 
 def points(loss: float) -> str:

@@ -137,7 +137,7 @@ def _state_and_headline(
     tops = [_first_by_loss(side.plain) for side in sides]
     is_real = not set(winners[0]) & set(winners[-1]) and (_is_exact(sides) or _clients_differ(about.p))
     if is_real:
-        more = "This is more than chance and more than sample size"
+        more = "This is more than chance and sample size"
         return "winner", f"{on}avg and all disagree: {_leaders_by_each(names, winners)}. {more}."
     if not set(tops[0]) & set(tops[-1]):
         fix = "Corrected for few rows" if about.corrected else "With chance allowed for"

@@ -106,7 +106,7 @@ CASES = {
         "winner",
         [
             "On FID, avg and all disagree: Narrow wins by avg, Wide by all. "
-            "This is more than chance and more than sample size.",
+            "This is more than chance and sample size.",
             "Narrow is ahead of Wide by avg: one-sided p < 0.001, unadjusted.",
             "Wide is ahead of Narrow by all: one-sided p < 0.001, unadjusted.",
             "Checked: the clients differ by more than chance (p = 0.002).",
@@ -117,7 +117,7 @@ CASES = {
         "winner",
         [
             "On FID, avg and all disagree: Narrow wins by avg; Wide and Shifted are tied by all. "
-            "This is more than chance and more than sample size.",
+            "This is more than chance and sample size.",
             "This is exact: nothing was drawn, so nothing is chance.",
         ],
     ),

@@ -1,6 +1,6 @@
 /**
  * The verdict, first of all: on the metric in view in a sentence, and what to do next, or how far Python is. How sure it
- * is, what was checked, what avg and all are and what other metrics say stands in `details`, on a tab. Room for all of it
+ * is, what was checked and what other metrics say stands in `details`, on a tab. Room for all of it
  * is kept, so that nothing below moves.
  *
  * @import { Store } from "../../toolkit/view/store.js"
@@ -11,10 +11,6 @@ import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, keepRoom, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { briefly } from "./place_ranges.js";
 
-const MEANINGS = [
-  ["avg", "the mean of the clients’ own scores, each by its weight"],
-  ["all", "one score against the clients’ data pooled by weight"],
-];
 const POINTS = "Points: how far the client’s score is from that of the generator that is best for it.";
 
 export class Headline {
@@ -27,14 +23,9 @@ export class Headline {
     this.todo = el("p", { class: "nbm-dashboard-todo", title: POINTS });
     this.others = el("div", { class: "nbm-dashboard-others", role: "group", "aria-label": "Other metrics" });
     this.why = el("p", { class: "nbm-dashboard-why" });
-    this.meanings = MEANINGS.map(([name, words]) => el("li", {}, [el("b", {}, [name]), ` ${words}`]));
     for (const part of [this.main, this.todo]) keepRoom(part, signal);
     this.root = el("div", { class: "nbm-dashboard-verdict" }, [this.main, this.todo, progress.root]);
-    this.details = el("div", { class: "nbm-dashboard-details" }, [
-      this.why,
-      el("ul", { class: "nbm-dashboard-meanings" }, this.meanings),
-      this.others,
-    ]);
+    this.details = el("div", { class: "nbm-dashboard-details" }, [this.why, this.others]);
   }
 
   /** @param {Scene} scene @param {Numbers} numbers */
@@ -50,9 +41,8 @@ export class Headline {
 
   /** What is on a tab. @param {Scene} scene @param {Numbers} numbers */
   paintDetails({ metric }, { metrics }) {
-    const { facts, verdict } = metrics[metric];
+    const { verdict } = metrics[metric];
     setText(this.why, verdict.sentences.slice(verdict.todo ? 2 : 1).join(" "));
-    this.meanings[1].hidden = facts.pooled === false;
     const others = Object.keys(metrics)
       .filter((name) => name !== metric)
       .map((name) => metrics[name]);

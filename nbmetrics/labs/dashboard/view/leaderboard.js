@@ -32,7 +32,7 @@ const NARROW_PX = 700;
 const NAME_PX = { wide: 116, narrow: 76 };
 // Of the leaderboard, from which on the ribbon goes on from its rows, and of these rows, as in style.css.
 const BESIDE_PX = 560;
-const ROW_PX = { least: 34, most: 56, pictured: 62, all: 290 };
+const ROW_PX = { plain: 34, pictured: 42, most: 56, all: 306 };
 const FAR = {
   saved: "Not known for these weights: needs a notebook",
   live: "Not known for these weights yet: Python is computing",
@@ -118,8 +118,9 @@ export class Leaderboard {
     const isPictured = !this.clients.note.hidden;
     this.root.classList.toggle("nbm-dashboard-pictured", isPictured);
     this.clients.note.hidden ||= !this.isFull;
-    const { least, most, pictured, all } = ROW_PX;
-    const rowPx = isPictured ? pictured : Math.max(least, Math.min(most, Math.floor(all / rows.length)));
+    const { plain, pictured, most, all } = ROW_PX;
+    const tall = this.width >= BESIDE_PX ? Math.min(most, Math.floor(all / rows.length)) : 0;
+    const rowPx = Math.max(isPictured ? pictured : plain, tall);
     if (this.rowPx !== rowPx) this.table.style.setProperty("--nbm-row", `${rowPx}px`);
     this.rowPx = rowPx;
     const isBeside = this.width >= BESIDE_PX && !this.isFull && scene.by === "avg";

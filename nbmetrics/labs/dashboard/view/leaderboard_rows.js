@@ -91,21 +91,18 @@ function cellsOf(g, { clients }, { facts, isScored, few, isNear, isAllKnown, wor
 }
 
 /** What to look for on the first level. @param {Shown} shown */
-export function hintOf({ facts, byAll }) {
+export function hintOf({ facts }) {
   if (facts.pooled === false) return "";
-  const lines = byAll ? " Dark lines that cross: more than chance." : "";
-  return `avg: mean over clients. all: clients pooled.${lines}`;
+  return "avg: mean over clients, by weight. all: clients pooled.";
 }
 
-/** The client that is worst off with the winner by avg, and with that by all where it is another. @param {Scene} scene @param {Numbers} numbers @param {Shown} shown */
-export function worstWords({ generators }, { clients }, { avgLosses, allLosses, byAll, isNear, worst }) {
-  const winners = [leastOf(avgLosses), byAll && !isNear ? leastOf(allLosses) : -1];
-  const parts = winners.flatMap((g, k) => {
-    const client = clients[worst[g]?.client];
-    if (!client || (k && g === winners[0])) return [];
-    return [`${inWords(client.name)} (${scoreText(worst[g].value)}) with ${inWords(generators[g])}`];
-  });
-  return parts.length ? `Worst off: ${parts.join(", ")}.` : "";
+/** The client that is worst off with the winner by avg. @param {Scene} scene @param {Numbers} numbers @param {Shown} shown */
+export function worstWords({ generators }, { clients }, { avgLosses, worst }) {
+  const g = leastOf(avgLosses);
+  const client = clients[worst[g]?.client];
+  return client
+    ? `Worst off: ${inWords(client.name)} (${scoreText(worst[g].value)}) with ${inWords(generators[g])}.`
+    : "";
 }
 
 /** A score, or what stands for one that is none. @param {number} value */

@@ -22,14 +22,14 @@ export function nextStep({ state, avg, all }, names, clients, centres) {
   if (shared.length) return `Ship ${shared[0]}: ${costOf(shared[0])}.`;
   if (state === "tie") return "Score more rows before you choose.";
   const [each, pool] = [avg[0], all[0]];
-  return `Do you serve each client (ship ${each}) or the pool (ship ${pool})? Shipping ${each}: ${costOf(each)}; shipping ${pool}: ${costOf(pool)}.`;
+  return `Do you serve each client, or the pool? With ${each}, ${costOf(each)}; with ${pool}, ${costOf(pool)}.`;
 }
 
 /** Which client loses most beside its own best generator, as a clause. @param {number[]} lost @param {string[]} clients */
 function cost(lost, clients) {
   const most = lost.reduce((at, loss, i) => (loss > (lost[at] ?? -1) ? i : at), -1);
   if (most < 0) return "what it costs each client is not known";
-  return lost[most] === 0 ? "no client has a better one" : `${clients[most]} pays most, ${points(lost[most])} points`;
+  return lost[most] === 0 ? "no client has a better one" : `${clients[most]} pays ${points(lost[most])} points`;
 }
 
 /** A loss with two digits, as Python has it. @param {number} loss */

@@ -83,7 +83,7 @@ function stateAndHeadline(names, sides, winners, about, size) {
   const on = `on ${about.label}, `;
   const [last, tops] = [winners.length - 1, sides.map(({ plain }) => firstOf(plain))];
   if (!isShared(winners[0], winners[last]) && (isExact(sides) || doDiffer(about.p))) {
-    const more = "This is more than chance and more than sample size";
+    const more = "This is more than chance and sample size";
     return { state: "winner", body: `${on}avg and all disagree: ${each(names, winners)}. ${more}.` };
   }
   if (!isShared(tops[0], tops[last])) {

@@ -25,6 +25,7 @@ const TWO_COLUMNS_PX = 620;
 const ROWS_A_BATCH = 50;
 // To what the bars of many clients may run.
 const SCALES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
+const HEAD = "What if a client counted more?";
 const INFLUENCE = "Influence: how much the client decides, its weight times how far the generators lie apart with it.";
 
 export class Weights {
@@ -52,7 +53,7 @@ export class Weights {
     this.more = this.makeToggle("isOpen");
     this.detail = this.makeToggle("isDetailed");
     setText(this.detail, "Who wins where");
-    this.heading = el("span", { class: "nbm-card-head", role: "heading", "aria-level": "3" });
+    this.heading = el("span", { class: "nbm-card-head", role: "heading", "aria-level": "3" }, [HEAD]);
     this.influence = el("p", { class: "nbm-note" }, [INFLUENCE]);
     this.tools = el("div", { class: "nbm-group nbm-weights-tools" }, [this.more, this.byRows, this.alike, this.detail]);
     this.root = el("section", { class: "nbm-dashboard-card", "aria-label": "Weights" }, [
@@ -172,10 +173,7 @@ export class Weights {
     setText(this.more, this.isOpen ? "Fewer clients" : `${hidden} more clients`);
     setAttributes(this.more, { "aria-expanded": String(this.isOpen) });
     setAttributes(this.detail, { "aria-pressed": String(this.isDetailed) });
-    setText(
-      this.heading,
-      isAll ? "What if a client counted more?" : "What if a client counted more? Those that decide most:",
-    );
+    setAttributes(this.list, { title: isAll ? "" : "Those that decide most" });
     this.root.classList.toggle("nbm-weights-detailed", this.isDetailed);
     for (const part of [this.key, this.words, this.influence]) part.hidden = !this.isDetailed;
   }
