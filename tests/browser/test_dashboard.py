@@ -146,7 +146,8 @@ def test_rows_are_chosen_and_sorted_by_keys_and_the_table_says_all(saved, disagr
     page.keyboard.press("Enter")
     expect(wide).to_have_attribute("aria-pressed", "false")
     root.get_by_role("button", name="all", exact=True).press("Enter")
-    expect(root.get_by_role("columnheader", name="all", exact=True)).to_have_attribute("aria-sort", "ascending")
+    board = root.get_by_role("table", name="Leaderboard", exact=True)
+    expect(board.get_by_role("columnheader", name="all", exact=True)).to_have_attribute("aria-sort", "ascending")
     assert rows_of(root)[0]["name"] == "Wide"
     numbers = root.get_by_role("table", name="Numbers of the leaderboard")
     known = disagreeing._comparison.weighted_scores("fid", disagreeing._scene.shares)

@@ -33,6 +33,8 @@ const NAME_PX = { wide: 116, narrow: 76 };
 // Of the leaderboard, from which on the ribbon goes on from its rows, and of these rows, as in style.css.
 const BESIDE_PX = 560;
 const ROW_PX = { plain: 34, pictured: 42, most: 56, all: 306 };
+const MEANINGS =
+  "avg: the mean of the clients’ own scores, each by its weight. all: one score against the clients’ data pooled by weight.";
 const FAR = {
   saved: "Not known for these weights: needs a notebook",
   live: "Not known for these weights yet: Python is computing",
@@ -68,7 +70,7 @@ export class Leaderboard {
     this.numbers = new NumberTable("Numbers of the leaderboard");
     this.ribbon = new Ribbon(store, signal);
     this.worst = el("p", { class: "nbm-dashboard-worst-off" });
-    this.hint = el("p", { class: "nbm-note nbm-dashboard-hint" });
+    this.hint = el("p", { class: "nbm-note nbm-dashboard-hint", title: MEANINGS });
     this.sort = el("div", { class: "nbm-dashboard-sort", role: "group", "aria-label": "Sort by" }, [
       el("span", { "aria-hidden": "true" }, ["Sort by"]),
       ...this.sorts,
@@ -100,7 +102,7 @@ export class Leaderboard {
     return button;
   }
 
-  /** @param {Scene} scene @param {Numbers} numbers @param {number} [turn] of a frame of a drag, in which every other row has its turn; the numbers have theirs in each */
+  /** @param {Scene} scene @param {Numbers} numbers @param {number} [turn] of a frame of a drag, in which the numbers are painted, and what else is seen of every other row */
   paint(scene, numbers, turn) {
     const shown = numbers.metrics[scene.metric];
     if (!shown) return;
@@ -136,7 +138,7 @@ export class Leaderboard {
     this.rows.forEach((row, at) => {
       const { g, name, isChosen, cells } = rows[at];
       paintStrip(row.head, strips.generators?.[name], name);
-      row.paint(g, name, cells, look, turn === undefined || at % 2 === turn % 2);
+      row.paint(g, name, cells, look, turn === undefined || (this.isFull && at % 2 === turn % 2));
       row.mark(isChosen, at === this.focused);
     });
     const logs = drawn.filter(({ scale }) => scale.isLog).map(({ name }) => name);

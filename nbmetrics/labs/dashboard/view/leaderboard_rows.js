@@ -93,7 +93,7 @@ function cellsOf(g, { clients }, { facts, isScored, few, isNear, isAllKnown, wor
 /** What to look for on the first level. @param {Shown} shown */
 export function hintOf({ facts }) {
   if (facts.pooled === false) return "";
-  return "avg: mean over clients, by weight. all: clients pooled.";
+  return "avg: mean over clients. all: clients pooled.";
 }
 
 /** The client that is worst off with the winner by avg. @param {Scene} scene @param {Numbers} numbers @param {Shown} shown */
