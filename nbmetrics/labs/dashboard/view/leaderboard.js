@@ -122,7 +122,7 @@ export class Leaderboard {
     this.clients.note.hidden ||= !this.isFull;
     const { plain, pictured, most, all } = ROW_PX;
     const tall = this.width >= BESIDE_PX ? Math.min(most, Math.floor(all / rows.length)) : 0;
-    const rowPx = Math.max(isPictured ? pictured : plain, tall);
+    const rowPx = Math.max(isPictured && this.width >= BESIDE_PX ? pictured : plain, tall);
     if (this.rowPx !== rowPx) this.table.style.setProperty("--nbm-row", `${rowPx}px`);
     this.rowPx = rowPx;
     const isBeside = this.width >= BESIDE_PX && !this.isFull && scene.by === "avg";

@@ -16,8 +16,8 @@ const ROW_PX = { few: 28, many: 21 };
 const MAX_GENERATORS_WIDE_ROWS = 8;
 const HEADS = ["by avg", "by all"];
 const HEAD_PX = 20;
-// Beside a table: of its head, as in style.css, and of the ranges before the lines.
-const [BESIDE_HEAD_PX, BESIDE_LEFT_PX] = [28, 34];
+// Of the head of the table that it stands beside, as in style.css.
+const BESIDE_HEAD_PX = 28;
 const [LINES_PX, MAX_SIDE_PX] = [44, 170];
 const LETTER_PX = 6.6;
 const GUTTERS_PX = 18;
@@ -90,7 +90,7 @@ export class Ribbon {
     this.ends = [left, this.rooms[0] ? this.width - left : left + LINES_PX];
     if (isBeside) {
       this.rooms = [0, Math.min(MAX_SIDE_PX, this.width / 2 - range - GUTTERS_PX)];
-      this.ends = [BESIDE_LEFT_PX, this.width - this.rooms[1] - range - GUTTERS_PX];
+      this.ends = [range + GUTTERS_PX, this.width - this.rooms[1] - range - GUTTERS_PX];
     }
     const top = isBeside ? BESIDE_HEAD_PX : HEAD_PX;
     this.top = top;

@@ -150,7 +150,7 @@ export class Weights {
       this.key,
       winner === undefined
         ? ""
-        : `Tracks: plain where ${inWords(winner)} wins by avg, as now; hatched where another does.${scale}${keys}${kept}`,
+        : `Each bar shows who wins by avg at that weight: blue is ${inWords(winner)}, as now; hatched is another.${scale}${keys}${kept}`,
     );
     this.byRows.hidden = this.clients.some(({ rows }) => !rows);
     this.list.classList.toggle("nbm-weights-many", many && this.isOpen);
