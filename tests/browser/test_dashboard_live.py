@@ -130,6 +130,33 @@ def test_two_displays_stay_equal_and_a_drag_is_one_step(run_cells):
     assert shown(first) == shown(second) == moved
 
 
+# Each headline that the page showed, from the first on.
+HEADLINES = """() => { const seen = window.__headlines = [];
+  const look = () => { const node = document.querySelector('.nbm-dashboard-headline');
+    if (node?.textContent && node.textContent !== seen.at(-1)) seen.push(node.textContent); };
+  new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true }); }"""
+OPENING = """
+import numpy as np
+import nbmetrics as nm
+rng = np.random.default_rng(0)
+centres = rng.normal(0, 2, (10, 64))
+federation = {f"client {k}": rng.normal(centre, 1, (400, 64)) for k, centre in enumerate(centres)}
+generators = {f"G{k}": rng.normal(centres.mean(axis=0), 0.5 + k / 2, (1500, 64)) for k in range(5)}"""
+
+
+@in_page
+def test_it_opens_with_what_is_certain_and_says_that_it_is_testing(run_cells):
+    page = run_cells(OPENING)
+    page.evaluate(HEADLINES)
+    page.python.run_cell("lab = nm.Dashboard(federation, generators); lab")
+    root = page.get_by_role("group", name="Dashboard", exact=True)
+    expect(root.locator(".nbm-dashboard-todo")).to_contain_text("Do you serve each client, or the pool?")
+    settle(root)
+    *before, last = page.evaluate("window.__headlines")
+    assert last == page.python.names["lab"].verdict[0] and "disagree" in last
+    assert before and all(text.startswith("So far") or "testing whether" in text for text in before), before
+
+
 HELD = ["Undo", "By rows", "All alike", "Try these weights", "hold Client 1", "hold Client 2"]
 
 

@@ -35,8 +35,8 @@ from ...metrics.kid.metric import KID
 from .incremental import NOT_YET
 from .incremental_metric import MIN_WEIGHT_WITH_NOISE
 from .json_numbers import json_number
-from .next_step import next_step
 from .place_ranges import average
+from .recommendation import recommendation
 from .verdict import Verdict, VerdictContext, aggregate, verdict
 
 # Classes of a client, and of all, that a page carries.
@@ -254,7 +254,7 @@ def verdict_of(names: Sequence[str], scores: WeightedScores, clients: Sequence[s
     """Return the verdict on one metric, of the generators `names`; its second sentence says what to do."""
     view, found = scores.metric_view, _verdict_of(names, scores, clients)
     counted = [i for i in range(len(clients)) if view.counts[i]] or list(range(len(clients)))
-    todo = next_step(found, names, [clients[i] for i in counted], view.centres[:, counted])
+    todo = recommendation(found, names, [clients[i] for i in counted], view.centres[:, counted])
     headline, *rest = found.sentences
     return replace(found, sentences=(headline, *([todo] if todo else []), *rest))
 

@@ -12,8 +12,8 @@ import { once, read, readRow } from "../../toolkit/view/json_numbers.js";
 import { kidGap } from "../../toolkit/view/kid_gap.js";
 import { shortened } from "../../toolkit/view/name_width.js";
 import { lowest } from "../../toolkit/view/ties.js";
-import { nextStep } from "./next_step.js";
 import { average, averageNoise, deviation } from "./place_ranges.js";
+import { recommendation } from "./recommendation.js";
 import { sameClients } from "./regroup.js";
 import { aggregate, verdict } from "./verdict.js";
 
@@ -129,18 +129,18 @@ function shownOf(facts, inputs) {
     verdict:
       isNear || (!isOne && !byAll)
         ? { ...found, todo: "" }
-        : withNextStep(found, centres, board.few?.[name] ?? "", inputs),
+        : withRecommendation(found, centres, board.few?.[name] ?? "", inputs),
   };
 }
 
 /** The verdict, and what to do after it, where avg and all are known. @param {import("./verdict.js").Verdict} found @param {Float64Array[]} centres @param {string | string[]} few reasons by client @param {Inputs} inputs */
-function withNextStep(found, centres, few, { board, scene }) {
+function withRecommendation(found, centres, few, { board, scene }) {
   const everyone = board.clients.map((_, i) => i);
   const counted = few ? everyone.filter((i) => !few[i]) : everyone;
   const which = counted.length ? counted : everyone;
   const names = once(board.clients, () => board.clients.map(({ name }) => inWords(name)));
   const columns = which.length < everyone.length ? centres.map((own) => which.map((i) => own[i])) : centres;
-  const todo = nextStep(
+  const todo = recommendation(
     found,
     scene.generators.map(inWords),
     which.map((i) => names[i]),

@@ -1,4 +1,6 @@
 /**
+ * Twin: theory/best_mixture.py · held by: tests/labs/dashboard/test_mixture_page.py
+ *
  * The best mixture of the generators on show, by KID-all: Python finds it when asked, for the weights on show. Its shares
  * can be moved here, and what they score follows at once, also in a saved page.
  *
@@ -309,7 +311,7 @@ export class MixtureRow {
   }
 }
 
-/* Twin: theory/best_mixture.py · held by: tests/labs/dashboard/test_mixture_page.py KID of any mixture of generators, and its shares as one of them is moved. No DOM. */
+/* KID of any mixture of generators, and its shares as one of them is moved. No DOM. */
 
 /** @typedef {{alone: Written[], by_client: Written[][], apart: Written[][]}} Terms  see mixture.py */
 

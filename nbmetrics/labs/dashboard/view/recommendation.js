@@ -1,17 +1,18 @@
 /**
- * Twin: labs/dashboard/next_step.py · held by: tests/labs/dashboard/test_next_step_page.py
+ * Twin: labs/dashboard/recommendation.py · held by: tests/labs/dashboard/test_recommendation_page.py
  *
  * What to do after a verdict: which generator to ship, and which client pays most for it. No DOM.
  *
  * @import { Verdict } from "./verdict.js"
  */
+import { lowest } from "../../toolkit/view/ties.js";
 import { listed } from "./verdict.js";
 import { regret } from "./winner_regions.js";
 
 const [MIN_DECIMAL, MAX_DECIMAL] = [1e-4, 1e6];
 
 /** One or two sentences, "" where nothing can be said yet. @param {Verdict} verdict @param {string[]} names @param {string[]} clients those that count @param {ArrayLike<number>[]} centres of each generator, with those clients @returns {string} */
-export function nextStep({ state, avg, all }, names, clients, centres) {
+export function recommendation({ state, avg, all }, names, clients, centres) {
   if (state === "size") return "Score more rows, or compare by KID, before you choose.";
   if (!["winner", "tie"].includes(state) || names.length < 2) return "";
   const shared = avg.filter((name) => all.includes(name));
@@ -27,8 +28,8 @@ export function nextStep({ state, avg, all }, names, clients, centres) {
 
 /** Which client loses most beside its own best generator, as a clause. @param {number[]} lost @param {string[]} clients */
 function cost(lost, clients) {
-  const most = lost.reduce((at, loss, i) => (loss > (lost[at] ?? -1) ? i : at), -1);
-  if (most < 0) return "what it costs each client is not known";
+  const most = lowest(lost.map((loss) => -loss));
+  if (Number.isNaN(lost[most] ?? NaN)) return "what it costs each client is not known";
   return lost[most] === 0 ? "no client has a better one" : `${clients[most]} pays ${points(lost[most])} points`;
 }
 

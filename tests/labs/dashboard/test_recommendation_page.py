@@ -5,16 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from nbmetrics.labs.dashboard.next_step import next_step, points
+from nbmetrics.labs.dashboard.recommendation import points, recommendation
 from nbmetrics.labs.dashboard.verdict import Verdict
 from tests.labs.dashboard.page import said
 from tests.node import needs_node
 
 CLIENTS = ["north", "south", "east"]
 CENTRES = [[1.0, 2.0, 5.0], [2.0, 1.5, 1.0]]
-QUESTION = (
-    "Do you serve each client, or the pool? With A, east pays 4 points; with B, north pays 1 points."
-)
+QUESTION = "Do you serve each client, or the pool? With A, east pays 4 points; with B, north pays 1 points."
 CASES = [
     ("winner", "A", "B", CENTRES, QUESTION),
     ("winner", "A", "A", CENTRES, "Ship A: east pays 4 points."),
@@ -32,7 +30,7 @@ CASES = [
 
 @pytest.mark.parametrize(("state", "avg", "pooled", "centres", "told"), CASES)
 def test_what_to_do_is_said(state, avg, pooled, centres, told):
-    assert next_step(Verdict(state, tuple(avg), tuple(pooled), ()), "AB", CLIENTS, np.array(centres)) == told
+    assert recommendation(Verdict(state, tuple(avg), tuple(pooled), ()), "AB", CLIENTS, np.array(centres)) == told
 
 
 @needs_node
@@ -43,14 +41,14 @@ def test_page_and_python_say_the_same():
         for k in range(200)
     ]
     cases = [*(case[:4] for case in CASES), *drawn]
-    told = [next_step(Verdict(s, tuple(a), tuple(p), ()), "AB", CLIENTS, np.array(c)) for s, a, p, c in cases]
+    told = [recommendation(Verdict(s, tuple(a), tuple(p), ()), "AB", CLIENTS, np.array(c)) for s, a, p, c in cases]
     found = said(
-        "next_step.js",
-        "nextStep",
-        "say(given.map(([state, avg, all, centres]) => nextStep({ state, avg: [...avg], all: [...all] }, "
+        "recommendation.js",
+        "recommendation",
+        "say(given.map(([state, avg, all, centres]) => recommendation({ state, avg: [...avg], all: [...all] }, "
         '["A", "B"], ["north", "south", "east"], centres)));',
         cases,
     )
     assert found == told
     numbers = [*10.0 ** rng.uniform(-9, 12, 300), 1e-4, 1e6, 9.95, 99.5, 0.5]
-    assert said("next_step.js", "points", "say(given.map(points));", numbers) == [points(x) for x in numbers]
+    assert said("recommendation.js", "points", "say(given.map(points));", numbers) == [points(x) for x in numbers]

@@ -1,6 +1,6 @@
 """What to do after a verdict: which generator to ship, and which client pays most for it.
 
-Twin: labs/dashboard/view/next_step.js · held by: tests/labs/dashboard/test_next_step_page.py
+Twin: labs/dashboard/view/recommendation.js · held by: tests/labs/dashboard/test_recommendation_page.py
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...ranking import lowest
 from .verdict import Verdict, join_names
 from .winner_regions import regret
 
 MIN_DECIMAL, MAX_DECIMAL = 1e-4, 1e6
 
 
-def next_step(verdict: Verdict, names: Sequence[str], clients: Sequence[str], centres: np.ndarray) -> str:
+def recommendation(verdict: Verdict, names: Sequence[str], clients: Sequence[str], centres: np.ndarray) -> str:
     """Return one or two sentences; "" where nothing can be said yet.
 
     `centres` : (G, k) losses of the generators `names` with the `clients` that count
@@ -42,7 +43,7 @@ def _cost(lost: np.ndarray, clients: Sequence[str]) -> str:
     known = [i for i in range(len(lost)) if not math.isnan(lost[i])]
     if not known:
         return "what it costs each client is not known"
-    most = known[int(np.argmax(lost[known]))]
+    most = known[lowest(-lost[known])]
     if lost[most] == 0:
         return "no client has a better one"
     return f"{clients[most]} pays {points(float(lost[most]))} points"
