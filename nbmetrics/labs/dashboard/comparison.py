@@ -233,6 +233,7 @@ class Comparison(ABC):
             "size": {m: self.size_gaps(m, shares) for m in scores},
             "slope": {m: self.slopes(m, shares) for m in scores},
             "p": self.p(shares),
+            "tested": self.has_verdict(shares),
             "why": {m: own.why for m, own in scores.items() if own.why},
             "verdict": {m: list(self.verdict(m, scene).sentences) for m in scores},
             **self._decisions(scene, scores),

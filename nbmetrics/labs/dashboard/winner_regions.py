@@ -10,8 +10,8 @@ all is curved (but for KID), so its losses are computed on a grid, finer where t
 
 `within` are the proportions that clients keep within their group. The page takes each triangle for flat
 (view/winner_regions.js): at the points that is exact. A level of the grid is told once it is done, and how far the next
-one is meanwhile. Where the bias of few rows cannot be taken off under any weights, or that takes ten times as long as the
-score (many features), losses are plain, `shifted` by the bias under the weights on show.
+one is meanwhile. Where the bias of few rows cannot be taken off under any weights, or that takes ten times as long as
+the score (many features), losses are plain, `shifted` by the bias under the weights on show.
 """
 
 from __future__ import annotations

@@ -258,7 +258,7 @@ function aboutOf({ name, label, same, corrected, distance, sure, why }, isScored
     p: Number.isNaN(p) ? null : p,
     few: few ? once(few, left) : [],
     distance,
-    testing: Boolean(board.filled.doing) && !board.filled.stopped,
+    testing: (Boolean(board.filled.doing) || result.tested === false) && !board.filled.stopped,
   };
 }
 
