@@ -128,9 +128,15 @@ class Views {
     body.replaceChildren(...this.cards);
   }
 
+  /** @param {Scene} scene @param {Numbers} numbers */
+  paintOther(scene, numbers) {
+    this.leaderboard.paintWorst(scene, numbers);
+    this.levels.paint(scene, numbers);
+  }
+
   /** @param {Scene} scene @param {Numbers} numbers @param {boolean} isDragged */
   paint(scene, numbers, isDragged) {
-    const turns = [() => this.leaderboard.paintRibbon(scene, numbers), () => this.levels.paint(scene, numbers)];
+    const turns = [() => this.leaderboard.paintRibbon(scene, numbers), () => this.paintOther(scene, numbers)];
     const paintAll = (/** @type {number | undefined} */ turn = undefined) => {
       this.headline.paint(scene, numbers);
       for (const part of [this.leaderboard, this.weights]) part.paint(scene, numbers, turn);

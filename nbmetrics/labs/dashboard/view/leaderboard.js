@@ -109,7 +109,6 @@ export class Leaderboard {
     setAttributes(this.table, { "data-rev": scene.rev });
     this.paintHead(scene, shown);
     setText(this.hint, hintOf(shown));
-    setText(this.worst, worstWords(scene, numbers, shown));
     this.root.classList.toggle("nbm-dashboard-full", this.isFull);
     for (const part of [this.sort, this.legend]) part.hidden = !this.isFull;
     const rows = rowsOf(scene, numbers, shown);
@@ -144,6 +143,12 @@ export class Leaderboard {
     const logs = drawn.filter(({ scale }) => scale.isLog).map(({ name }) => name);
     setText(this.legend, legendOf(numbers, shown, logs));
     this.numbers.paint(this.isFull, () => plainTable(scene, numbers, shown));
+  }
+
+  /** Who is worst off. @param {Scene} scene @param {Numbers} numbers */
+  paintWorst(scene, numbers) {
+    const shown = numbers.metrics[scene.metric];
+    if (shown) setText(this.worst, worstWords(scene, numbers, shown));
   }
 
   /** The ribbon beside the rows. @param {Scene} scene @param {Numbers} numbers */

@@ -103,7 +103,7 @@ function shownOf(facts, inputs) {
   const isUnknown = !isNear && allLosses.every(Number.isNaN);
   const byAll = isOne || isUnknown ? null : aggregate(losses(all), allLosses, allNoise);
   const found = verdictOf(byAvg, byAll, aboutOf(facts, isScored, inputs), { isOne, isNear }, inputs);
-  return {
+  const shown = {
     facts,
     values,
     centres,
@@ -113,10 +113,8 @@ function shownOf(facts, inputs) {
     plainAvg,
     counted,
     few,
-    worst: worstsOf(facts, values, centres, counted),
     avgLosses: Array.from(byAvg.centres),
     allLosses,
-    worstLosses: centres.map((row) => row[worstOf(row, counted)] ?? NaN),
     size: scene.generators.map((generator) => read(result.size?.[name]?.[generator])),
     isNear,
     isFar: isNear && all.every(Number.isNaN),
@@ -131,6 +129,10 @@ function shownOf(facts, inputs) {
         ? { ...found, todo: "" }
         : withRecommendation(found, centres, board.few?.[name] ?? "", inputs),
   };
+  // What not every frame of a drag shows.
+  lazily(shown, "worst", () => worstsOf(facts, values, centres, counted));
+  lazily(shown, "worstLosses", () => centres.map((row) => row[worstOf(row, counted)] ?? NaN));
+  return /** @type {any} */ (shown);
 }
 
 /** The verdict, and what to do after it, where avg and all are known. @param {import("./verdict.js").Verdict} found @param {Float64Array[]} centres @param {string | string[]} few reasons by client @param {Inputs} inputs */

@@ -33,6 +33,7 @@ export class RegretCard {
     this.store = store;
     /** @type {number[]} */
     this.order = [];
+    this.painted = "";
     this.key = el("p", { class: "nbm-note" });
     this.legend = el("ul", { class: "nbm-regret-legend" });
     this.first = el("div", { class: "nbm-regret-rows" });
@@ -49,6 +50,9 @@ export class RegretCard {
     const choices = choicesOf(shown);
     this.root.hidden = !choices.length || scene.generators.length < 2;
     if (this.root.hidden) return;
+    const key = `${scene.metric} ${scene.generators.join("\n")} ${choices.map(({ words, g }) => `${g} ${words}`).join()}`;
+    if (this.store.before && key === this.painted) return; // no bar depends on the weights
+    this.painted = key;
     const losses = regret(shown.centres);
     const { blind } = cellsNow(this.store.model, scene.metric);
     const lost = clients.map((_, i) => choices.map(({ g }) => losses[g][i]));
