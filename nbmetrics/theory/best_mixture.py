@@ -1,6 +1,6 @@
 """The best mixture of generators by KID-all: which shares of their samples to serve, and what it saves each client.
 
-Twin: labs/dashboard/view/mixture_scores.js · held by: tests/labs/dashboard/test_mixture_page.py
+Twin: labs/dashboard/view/mixture_card.js · held by: tests/labs/dashboard/test_mixture_page.py
 
     KID-all(α) = E k(X, X′) + αᵀKα − 2αᵀc      K_jl = E k(Y_j, Y_l′),  c_j = E k(X, Y_j),  X from the pooled clients
 

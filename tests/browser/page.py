@@ -116,6 +116,11 @@ def press(root, name):
     (alone if alone.count() else menu_item(root, name)).click()
 
 
+def open_tab(root, name):
+    root.get_by_role("tab", name=name, exact=True).click()
+    painted(root)
+
+
 def told(root):
     """What is said beside the menu that was used."""
     return root.locator(".nbm-told:not([hidden])")

@@ -82,11 +82,13 @@ def table_of_moons(page, root, case):
 
 
 def cell(page, root, case):
+    tab("Who pays")(page, root, case)
     root.get_by_role("gridcell").first.click()
     expect(root.get_by_role("button", name="Close")).to_be_visible()
 
 
 def mixture(page, root, case):
+    tab("Mixture")(page, root, case)
     root.get_by_role("button", name="Find the best mixture").click()
     root.get_by_role("slider", name="in the mixture").first.press("Shift+ArrowLeft")
     expect(root.get_by_role("button", name="Back to the best")).to_be_visible()
@@ -99,6 +101,7 @@ def earlier(page, root, case):
 
 
 def coloured(page, root, case):
+    tab("Who pays")(page, root, case)
     root.get_by_role("combobox", name="Colour").select_option("raw")
 
 
@@ -142,7 +145,8 @@ STATES = {
         *DRAG,
         ("with a cell open", cell),
         ("with a mixture moved", mixture),
-        ("sorted by the worst client", press("worst client")),
+        *((f"on the tab {name}", tab(name)) for name in ("How firm", "Costs")),
+        ("with who wins where", press("Who wins where")),
         ("in the colours of the scores", coloured),
         ("by KID", choose("Metric", "kid")),
         ("with a client to drop", regroup),
@@ -209,7 +213,6 @@ ALIKE = {
     "corrected again",
     "by KID",
     "by avg",
-    "sorted by the worst client",
     "in the colours of the scores",
     "with a prediction",
     "on the tab Cards",

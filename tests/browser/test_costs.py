@@ -1,21 +1,20 @@
-"""The Dashboard's fold of what each score costs and reveals, in a saved page, while nothing of it moves in a drag."""
+"""The Dashboard's tab of what each score costs and reveals, in a saved page, while nothing of it moves in a drag."""
 
 from playwright.sync_api import expect
 
 from tests.browser.labs import LABS
-from tests.browser.page import drag, painted
+from tests.browser.page import drag, open_tab, painted
 from tests.browser.test_frontends import BEYOND
 
 HEAD = "What each score costs and reveals"
 
 
-def test_what_each_score_costs_stands_in_a_closed_fold(saved, look):
+def test_what_each_score_costs_stands_on_a_tab(saved, look):
     lab = LABS["Dashboard"].new()
     page, root = saved.open(lab)
     table = root.get_by_role("table", name=HEAD, exact=True)
-    expect(root.locator("summary", has_text=HEAD)).to_be_visible()
     expect(table).to_be_hidden()
-    root.locator("summary", has_text=HEAD).click()
+    open_tab(root, "Costs")
     expect(table).to_be_visible()
     rows = table.locator("tbody tr")
     for row, known in zip(rows.all(), lab.board["ledger"], strict=True):

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from tests.browser.conftest import PLAIN
 from tests.browser.labs import LABS, group, handle, settle, shown
-from tests.browser.page import drag, opened, painted, run_code, until
+from tests.browser.page import drag, open_tab, opened, painted, press, run_code, until
 from tests.browser.plain import in_notebook
 from tests.labs.inside import scene_of
 from tests.labs.toolkit.common import NAMES
@@ -130,6 +130,34 @@ def test_two_displays_stay_equal_and_a_drag_is_one_step(run_cells):
     assert shown(first) == shown(second) == moved
 
 
+# Each headline that the page showed, from the first on.
+HEADLINES = """() => { const seen = window.__headlines = [];
+  const look = () => { const node = document.querySelector('.nbm-dashboard-headline');
+    if (node?.textContent && node.textContent !== seen.at(-1)) seen.push(node.textContent); };
+  new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true }); }"""
+OPENING = """
+import numpy as np
+import nbmetrics as nm
+rng = np.random.default_rng(0)
+centres = rng.normal(0, 2, (10, 64))
+federation = {f"client {k}": rng.normal(centre, 1, (400, 64)) for k, centre in enumerate(centres)}
+generators = {f"G{k}": rng.normal(centres.mean(axis=0), 0.5 + k / 2, (1500, 64)) for k in range(5)}"""
+
+
+@in_page
+def test_it_opens_with_what_is_certain_and_says_that_it_is_testing(run_cells):
+    page = run_cells(OPENING)
+    page.evaluate(HEADLINES)
+    page.python.run_cell("lab = nm.Dashboard(federation, generators); lab")
+    root = page.get_by_role("group", name="Dashboard", exact=True)
+    question = "Do you serve each client, or the pool?"  # late where another Dashboard is still at work
+    expect(root.locator(".nbm-dashboard-todo")).to_contain_text(question, timeout=60_000)
+    settle(root)
+    *before, last = page.evaluate("window.__headlines")
+    assert last == page.python.names["lab"].verdict[0] and "disagree" in last
+    assert before and all(text.startswith("So far") or "testing whether" in text for text in before), before
+
+
 HELD = ["Undo", "By rows", "All alike", "Try these weights", "hold Client 1", "hold Client 2"]
 
 
@@ -137,9 +165,8 @@ HELD = ["Undo", "By rows", "All alike", "Try these weights", "hold Client 1", "h
 def test_a_lock_closes_every_control_of_its_kind_and_looking_stays_open(run_cells):
     page = run_cells(CASE.source)
     root = group(page, CASE)
-    root.locator("details", has=page.get_by_role("slider")).evaluate_all(
-        "all => all.forEach(one => { one.open = true; })"
-    )
+    press(root, "Table view")
+    open_tab(root, "How firm")
     root.get_by_role("button", name="hold Client 1").click()
     root.get_by_role("button", name="Wide", exact=True).click()
     painted(root)
@@ -158,7 +185,9 @@ def test_a_lock_closes_every_control_of_its_kind_and_looking_stays_open(run_cell
     page.keyboard.press("Control+z")
     root.get_by_label("Metric", exact=True).select_option("kid")
     root.get_by_role("button", name="worst client").click()
+    open_tab(root, "Who pays")
     root.get_by_role("gridcell").first.click()
+    open_tab(root, "How firm")
     looked = until(page, lambda: run_code(page, "print(_j.dumps(lab.scene))"), lambda found: found["client"])
     assert (looked["metric"], looked["by"]) == ("kid", "worst")
     assert {key: looked[key] for key in ("weights", "held", "generators", "groups")} == {
@@ -225,6 +254,7 @@ lab = nm.Dashboard(federation, generators, ("fid", "kid")); lab"""
 def test_who_wins_by_all_is_computed_when_it_is_chosen_and_for_kid_it_is_who_wins_by_avg(run_cells):
     page = run_cells(DISTRIBUTIONS)
     root = page.get_by_role("group", name="Dashboard", exact=True)
+    open_tab(root, "How firm")
     by, note = root.get_by_role("group", name="Winner by"), root.locator(".nbm-triangle + .nbm-note")
     regions = root.locator(".nbm-triangle-region")
     expect(note).to_have_text("Who wins by FID avg.")
@@ -252,6 +282,7 @@ def test_500_clients_and_20_generators_with_holes_open_and_are_dragged_with_no_n
     table = pd.DataFrame(values, index=[*names, *(f"c{k}" for k in range(500 - len(names)))], columns=columns)
     lab = nm.Dashboard.from_table(table, label=f"<i>Loss</i> {NAMES[2]}")
     page, root = saved.open(lab)
+    press(root, "496 more clients")
     slider = weight(root, names[0])
     drag(page, slider, 60, 0)
     share = float(slider.input_value())

@@ -13,7 +13,7 @@ from nbmetrics.labs.dashboard.place_ranges import standard_errors_apart
 from nbmetrics.labs.dashboard.reweighting import scores_under
 from nbmetrics.labs.dashboard.verdict import percent
 from nbmetrics.labs.dashboard.winner_regions import regions, regret
-from tests.browser.page import drag, painted, press
+from tests.browser.page import drag, open_tab, painted, press
 from tests.labs.dashboard.sample_size_oracle import settle, settle_sentence
 from tests.labs.inside import mixture_of, scene_of, study_of, winners_of
 
@@ -78,6 +78,7 @@ def assert_decisions_are_pythons(root, lab, metric="fid"):
     now = shares(root)
     known, counts, own = decided(lab, now, metric)
     centres, names = known.metric_view.centres[:, counts], [n for n, c in zip(ROWS, counts, strict=True) if c]
+    open_tab(root, "How firm")
     sentence = str(certificate_of(study_of(lab).generators, names, centres, own))
     expect(card(root, "How firm is the winner by avg?")).to_contain_text(sentence)
     lined = np.where(counts, known.metric_view.centres, 0.0)
@@ -86,6 +87,7 @@ def assert_decisions_are_pythons(root, lab, metric="fid"):
         shown = parts_of(root, i)
         assert [winner for _, winner in shown] == [study_of(lab).generators[g] for _, _, g in wanted]
         assert [at for at, _ in shown] == pytest.approx([at for at, _, _ in wanted], abs=1e-9)
+    open_tab(root, "Who pays")
     lost = regret(known.metric_view.centres)[known.avg_centres.argmin()]
     for name, value, mark in root.locator(".nbm-regret-row").evaluate_all(BARS):
         i = list(ROWS).index(name)
@@ -154,6 +156,7 @@ def test_held_bars_stay_and_the_certificates_weights_dethrone(saved, lab):
     now = shares(root)
     _, counts, own = decided(lab, now)
     found = least_reweighting(study_of(lab).metric_view("fid").centres[:, counts], own)
+    open_tab(root, "How firm")
     press(root, "Try these weights")
     known, *_ = decided(lab, shares(root))
     assert known.avg_centres.argmin() == found.rival
@@ -193,6 +196,7 @@ def assert_winners_by_all_are_pythons(page, root, lab):
 
 def test_three_groups_move_in_a_triangle_whose_regions_are_pythons(saved, lab):
     page, root = saved.open(lab)
+    open_tab(root, "How firm")
     point = root.get_by_role("slider", name="weights of three groups", exact=True)
     groups, start = np.array(scene(root)["groups"]), shares(root)
     point.focus()
@@ -264,6 +268,7 @@ def test_what_python_told_stands_on_the_page(saved, lab):
     answer = study_of(lab).answer(scene_of(lab))
     known, *_ = decided(lab, shares(root))
     name = study_of(lab).generators[known.avg_centres.argmin()]
+    open_tab(root, "How firm")
     won = f"{name} is first in {percent(answer['won']['fid'][name][0])}"
     expect(card(root, "How firm is the winner by avg?")).to_contain_text(won)
     told = answer["settle"]["fid"]
@@ -273,6 +278,7 @@ def test_what_python_told_stands_on_the_page(saved, lab):
         settle(away, np.array(told["variances"]), np.array(told["sizes"])), *told["pair"], list(ROWS)
     )
     expect(card(root, "What would settle it?")).to_contain_text(sentence)
+    open_tab(root, "Mixture")
     mixture = card(root, "Would a mixture do better?")
     for name, alpha in zip(lab.mixture["generators"], lab.mixture["alpha"], strict=True):
         if alpha > 0:
@@ -282,4 +288,5 @@ def test_what_python_told_stands_on_the_page(saved, lab):
     bar(root, "north").focus()
     page.keyboard.press("Shift+ArrowRight")
     expect(mixture).to_contain_text("Of other weights")
+    open_tab(root, "How firm")
     expect(card(root, "What would settle it?")).to_contain_text("other weights than these")

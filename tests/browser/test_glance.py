@@ -1,11 +1,14 @@
 """Labs at one glance, on pages opened from disk: a live headline, cards in one look, what to move in sight."""
 
+import re
+
 import numpy as np
 import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
 from nbmetrics.labs.memorization.scene import CARDS
+from tests.browser.counts import first_screen_counts
 from tests.browser.memo import card, shown, verdict
 from tests.browser.page import OVERFLOW, handle, painted, press, unfold
 from tests.slow import by_default
@@ -217,3 +220,67 @@ def test_twins_are_told_in_plain_words(saved):
     expect(switch).to_be_checked()
     tabs.nth(1).click()
     expect(root.locator(".nbm-twin-why")).to_contain_text("The papers (Proposition 1) take u = ")
+
+
+@pytest.fixture(scope="module")
+def six_by_ten():
+    """Six generators and ten clients with long enough names, of which avg and all prefer different ones."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(0, 2, (10, 4))
+    clients = {f"client {k}": rng.normal(centre, 1, (150, 4)) for k, centre in enumerate(centres)}
+    spreads = {"blend": 0.5, "blurred": 0.8, "noisy": 1.2, "trained": 1.6, "fresh": 2.2, "no eights": 2.4}
+    generators = {name: rng.normal(centres.mean(axis=0), sd, (600, 4)) for name, sd in spreads.items()}
+    lab = nm.Dashboard(clients, generators)
+    lab.wait()
+    yield lab
+    lab.close()
+
+
+# The window, the width of the lab in it, and the height of it that is in view, in a notebook with the files beside it.
+NOTEBOOK, PHONE = (1366, 768, 919), (390, 844, None)
+
+
+def as_in(saved, lab, width, height, wide):
+    page, root = saved.open(lab, width=width, height=height)
+    root.evaluate("(root, wide) => { root.parentElement.style.width = wide && `${wide}px`; }", wide)
+    painted(page)
+    return page, root
+
+
+def test_a_dashboards_first_screen_is_its_verdict_its_lines_and_the_first_weights(saved, six_by_ten):
+    page, root = as_in(saved, six_by_ten, *NOTEBOOK)
+    top = root.bounding_box()["y"]
+    parts = [
+        root.get_by_role("heading").first,
+        root.locator(".nbm-dashboard-ribbon svg"),
+        root.get_by_role("slider", name=re.compile(" weight$")).first,
+    ]
+    for part in parts:
+        box = part.bounding_box()
+        assert box["y"] + box["height"] - top <= 640
+    words, controls = first_screen_counts(page, root)
+    assert words <= 130 and controls <= 14
+    whole = first_screen_counts(page, root, None)
+    assert whole.words <= 350 and root.bounding_box()["height"] <= 1100
+    page, root = as_in(saved, six_by_ten, *PHONE)
+    assert root.bounding_box()["height"] <= 2.5 * 844
+
+
+def test_a_dashboards_second_level_opens_a_tab_at_a_time_by_keys(saved, six_by_ten):
+    page, root = saved.open(six_by_ten)
+    tabs = root.get_by_role("tablist", name="More about the verdict").get_by_role("tab")
+    assert tabs.all_inner_texts() == ["Who pays", "How firm", "Mixture", "Costs"]
+    tabs.first.focus()
+    for key, name in (("ArrowRight", "How firm"), ("End", "Costs"), ("ArrowRight", "Who pays"), ("ArrowLeft", "Costs")):
+        page.keyboard.press(key)
+        expect(root.get_by_role("tab", name=name)).to_be_focused()
+        expect(root.get_by_role("tab", selected=True)).to_have_text(name)
+        expect(root.get_by_role("tabpanel")).to_have_count(1)
+    more = root.get_by_role("button", name="6 more clients")
+    sliders = root.get_by_role("slider", name=re.compile(" weight$"))
+    expect(sliders).to_have_count(4)
+    more.press("Enter")
+    expect(sliders).to_have_count(10)
+    expect(root.locator(".nbm-weight-track span").first).to_be_hidden()
+    press(root, "Who wins where")
+    expect(root.locator(".nbm-weight-track span").first).to_be_visible()

@@ -6,9 +6,9 @@ import { SCORES, correlationNear, highestOf, levelLine, mirror, normals, regionW
 import { codeOf, declare } from "../../nbmetrics/labs/toolkit/view/schema.js";
 import declaration from "../../nbmetrics/labs/correlation/scene.json" with { type: "json" };
 import { numeral } from "../../nbmetrics/labs/toolkit/view/numbers.js";
-import { isAnswered, isAway, QUESTIONS, replyOf, veiledIn, withAnswer, withLastQuestion, withQuestion } from "../../nbmetrics/labs/correlation/view/questions.js";
+import { QUESTIONS, isAnswered, isAway, replyOf, veiledIn, withAnswer, withLastQuestion, withQuestion } from "../../nbmetrics/labs/correlation/view/questions.js";
 import { headlineWords } from "../../nbmetrics/labs/correlation/view/index.js";
-import { answersOf, POINT_COUNT, FOLLOWED, NOISE, XS } from "../../nbmetrics/labs/correlation/view/clouds.js";
+import { FOLLOWED, NOISE, POINT_COUNT, XS, answersOf } from "../../nbmetrics/labs/correlation/view/clouds.js";
 
 const near = (a, b, allowed = 1e-9) => assert.ok(Math.abs(a - b) <= allowed, `${a} for ${b}`);
 

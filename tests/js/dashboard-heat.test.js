@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { brief, cellsOf, levelOf, scaleOf, wordsOf } from "../../nbmetrics/labs/dashboard/view/cell_values.js";
-import { groupOf } from "../../nbmetrics/labs/dashboard/view/group_row.js";
-import { clientOrder, cut, linesOf, Order } from "../../nbmetrics/labs/dashboard/view/client_order.js";
+import { groupOf } from "../../nbmetrics/labs/dashboard/view/heat_map.js";
+import { Order, clientOrder, cut, linesOf } from "../../nbmetrics/labs/dashboard/view/client_order.js";
 import { othersText } from "../../nbmetrics/labs/dashboard/view/regret_card.js";
 import { colourAt, inkOn, luminance } from "../../nbmetrics/labs/toolkit/view/matrix_cell.js";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { withWeight } from "../../nbmetrics/labs/dashboard/view/certificate.js";
-import { changeOf, noiseUnder } from "../../nbmetrics/labs/dashboard/view/noise.js";
+import { changeOf, noiseUnder } from "../../nbmetrics/labs/dashboard/view/metric_view.js";
 import { averageNoise, firstOf, leaders, leads } from "../../nbmetrics/labs/dashboard/view/place_ranges.js";
 
 const [COUNT, B] = [100, 64];

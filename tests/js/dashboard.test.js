@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { numbersOf } from "../../nbmetrics/labs/dashboard/view/metric_view.js";
-import { briefly, crossings, placesOf, placeTexts, sortByLoss, tiers, leads } from "../../nbmetrics/labs/dashboard/view/place_ranges.js";
+import { briefly, crossings, leads, placeTexts, placesOf, sortByLoss, tiers } from "../../nbmetrics/labs/dashboard/view/place_ranges.js";
 import { rowsOf, scoreText } from "../../nbmetrics/labs/dashboard/view/leaderboard_rows.js";
-import { Scale, spansOf, Whisker } from "../../nbmetrics/labs/dashboard/view/whiskers.js";
+import { Scale, Whisker, spansOf } from "../../nbmetrics/labs/dashboard/view/whiskers.js";
 
 /** Noise of equal size, independent between generators, so that a difference of a few sizes is real. */
 const noiseOf = (count, size) => Array.from({ length: count }, (_, g) =>

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 import declaration from "../../nbmetrics/labs/memorization/scene.json" with { type: "json" };
 import { approach, shade, tint } from "../../nbmetrics/labs/memorization/view/canvas_layers.js";
-import { CARD_NAMES, SCALES, departure, fitsBase, firstNotice, generatedOf, nearestPoint, orderOf, roundHalfEven, settingsKey, squeeze, sweepKey, templateOf, verdictOf } from "../../nbmetrics/labs/memorization/view/maths.js";
+import { CARD_NAMES, SCALES, departure, firstNotice, fitsBase, generatedOf, nearestPoint, orderOf, roundHalfEven, settingsKey, squeeze, sweepKey, templateOf, verdictOf } from "../../nbmetrics/labs/memorization/view/maths.js";
 import { headlineWords } from "../../nbmetrics/labs/memorization/view/sentences.js";
 import { codeOf, declare } from "../../nbmetrics/labs/toolkit/view/schema.js";
 import { briefText } from "../../nbmetrics/labs/toolkit/view/numbers.js";

@@ -4,7 +4,7 @@ import test from "node:test";
 import { lastStepText } from "../../nbmetrics/labs/monitor/view/formatting.js";
 import { decodeRun, nearest, unionOf } from "../../nbmetrics/labs/monitor/view/page_decoding.js";
 import { avgOf, bestOf, withShare } from "../../nbmetrics/labs/monitor/view/reweighting.js";
-import { stepColumns, clientRegrets } from "../../nbmetrics/labs/monitor/view/client_heatmap.js";
+import { clientRegrets, stepColumns } from "../../nbmetrics/labs/monitor/view/client_heatmap.js";
 import { bandPath, heightScale, linePath, nonFiniteMarks } from "../../nbmetrics/labs/monitor/view/step_plot.js";
 
 const FID = { name: "fid", label: "FID", higher: false, best: null, kind: "fid" };

@@ -26,7 +26,7 @@ from ...metrics.fld import memorization_scores
 from ...metrics.kid.metric import KID
 from ...ranking import order
 from ...summaries.moments import Moments
-from .metric_view import json_number
+from .json_numbers import json_number
 from .thumbnails import with_pictures
 
 MAX_ROWS_SHOWN = 10

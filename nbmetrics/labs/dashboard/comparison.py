@@ -21,6 +21,7 @@ from .certificate import Certificate, certificate_of
 from .changes import Change
 from .clustering import Tree
 from .incremental import Step
+from .json_numbers import json_numbers
 from .metric_view import (
     MetricView,
     WeightedScores,
@@ -28,7 +29,6 @@ from .metric_view import (
     counted_weights,
     encode_noise,
     encode_pooled_noise,
-    json_numbers,
     metric_json,
     verdict_of,
 )
@@ -233,6 +233,7 @@ class Comparison(ABC):
             "size": {m: self.size_gaps(m, shares) for m in scores},
             "slope": {m: self.slopes(m, shares) for m in scores},
             "p": self.p(shares),
+            "tested": self.has_verdict(shares),
             "why": {m: own.why for m, own in scores.items() if own.why},
             "verdict": {m: list(self.verdict(m, scene).sentences) for m in scores},
             **self._decisions(scene, scores),

@@ -23,15 +23,8 @@ from .changes import Change
 from .clustering import cluster_clients
 from .comparison import Comparison, Weights, atomic, json_by_name
 from .incremental import IncrementalEvaluation, Step
-from .metric_view import (
-    MAX_CLASSES,
-    MAX_CLASSES_A_CLIENT,
-    MetricView,
-    WeightedScores,
-    encode_kid_gap,
-    json_numbers,
-    metric_view_of,
-)
+from .json_numbers import json_numbers
+from .metric_view import MAX_CLASSES, MAX_CLASSES_A_CLIENT, MetricView, WeightedScores, encode_kid_gap, metric_view_of
 from .mixture import MixtureFinder
 from .sample_size_planning import NoiseBySource
 from .scene import DashboardScene, made_of_rows

@@ -20,7 +20,6 @@ the text "nan", "inf" or "-inf", as JSON has neither.
 from __future__ import annotations
 
 import base64
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -35,7 +34,9 @@ from ...metrics.fid.metric import FID
 from ...metrics.kid.metric import KID
 from .incremental import NOT_YET
 from .incremental_metric import MIN_WEIGHT_WITH_NOISE
+from .json_numbers import json_number
 from .place_ranges import average
+from .recommendation import recommendation
 from .verdict import Verdict, VerdictContext, aggregate, verdict
 
 # Classes of a client, and of all, that a page carries.
@@ -176,16 +177,6 @@ def encode_pooled_noise(names: Sequence[str], draws: np.ndarray) -> dict[str, An
     return {name: encode_noise(draws[:, g : g + 1]) for g, name in enumerate(names)}
 
 
-def json_numbers(values: np.ndarray, is_known: np.ndarray) -> list[float | str | None]:
-    """Return numbers as JSON has them, None for what is not known."""
-    return [json_number(value) if is_number else None for value, is_number in zip(values, is_known, strict=True)]
-
-
-def json_number(value: float) -> float | str:
-    """Return a number as JSON has it, or "nan", "inf", "-inf"."""
-    return float(value) if math.isfinite(value) else str(float(value))
-
-
 @dataclass(frozen=True, eq=False)
 class WeightedScores:
     """avg and all of each generator, and their noise.
@@ -260,7 +251,15 @@ def counted_weights(weights: np.ndarray, counts: np.ndarray) -> np.ndarray | Non
 
 
 def verdict_of(names: Sequence[str], scores: WeightedScores, clients: Sequence[str]) -> Verdict:
-    """Return the verdict on one metric, of the generators `names`."""
+    """Return the verdict on one metric, of the generators `names`; its second sentence says what to do."""
+    view, found = scores.metric_view, _verdict_of(names, scores, clients)
+    counted = [i for i in range(len(clients)) if view.counts[i]] or list(range(len(clients)))
+    todo = recommendation(found, names, [clients[i] for i in counted], view.centres[:, counted])
+    headline, *rest = found.sentences
+    return replace(found, sentences=(headline, *([todo] if todo else []), *rest))
+
+
+def _verdict_of(names: Sequence[str], scores: WeightedScores, clients: Sequence[str]) -> Verdict:
     view = scores.metric_view
     is_done: np.ndarray = np.asarray(view.is_scored.all(axis=0))
     about = VerdictContext(

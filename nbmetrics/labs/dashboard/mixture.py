@@ -22,7 +22,7 @@ from ...metrics.base import Metric, Sample, sample_if_needed
 from ...metrics.kid.metric import KID
 from ...summaries.kernel_mean import KernelMean
 from ...theory.best_mixture import BestMixture, Halved, Means, blocks, mixture_from, on_all_pairs, singles_by_client
-from .metric_view import json_number
+from .json_numbers import json_number
 
 SEED = 0
 # Of a distribution that KID has no closed form of.

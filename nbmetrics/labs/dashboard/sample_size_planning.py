@@ -15,7 +15,8 @@ import numpy as np
 
 from ...evaluation.noise import Noise
 from ...ranking import lowest, order
-from .metric_view import WeightedScores, counted_weights, json_number
+from .json_numbers import json_number
+from .metric_view import WeightedScores, counted_weights
 from .place_ranges import standard_errors_apart
 
 NO_SOURCES = "only uncertainty=nm.Influence() says which rows the noise comes from"

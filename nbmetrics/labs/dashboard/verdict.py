@@ -57,6 +57,7 @@ class VerdictContext:
     why : the reason why there are no draws
     few : names of the clients that have not
     distance : whether a true score is never below 0, and an estimate may be
+    testing : whether what is not known yet is still computed
     """
 
     label: str
@@ -69,13 +70,14 @@ class VerdictContext:
     why: str = "no intervals were computed"
     few: tuple[str, ...] = ()
     distance: bool = False
+    testing: bool = False
 
 
 @dataclass(frozen=True)
 class Verdict:
     """Attributes
     ----------
-    state : "winner", "tie", "size" or "unknown"
+    state : "winner", "tie", "size", "unknown", or "testing" while one of them is still computed
     avg, all : names of the leaders by each, best first
     sentences : the headline, how sure it is, and what was checked
     """
@@ -104,7 +106,12 @@ def verdict(names: Sequence[str], avg: Aggregate, pooled: Aggregate | None, abou
         body = _too_few_generators([names[g] for g in placed], len(names), about.label)
         return _verdict("unknown", names, winners, [body, *below], about)
     sure = [g for g in placed if not any(_is_unsure(side, g) for side in sides)]
-    if len(sure) < 2 or not all(_is_known(side) for side in sides):
+    is_known = len(sure) >= 2 and all(_is_known(side) for side in sides)
+    if about.testing and not (is_known and (len(sides) < 2 or _is_tested(about.p) or _is_exact(sides))):
+        winners = [_first_by_loss(side.plain) for side in sides]
+        body = f"on {about.label}, {_first_by_scores(names, winners)} so far; testing whether that is chance …"
+        return _verdict("testing", names, winners, [body, *_generators_without_score(names, placed)], about)
+    if not is_known:
         winners = [_first_by_loss(side.plain) for side in sides]
         body = f"on {about.label}, {_first_by_scores(names, winners)}; this may be chance: {about.why}."
         return _verdict("unknown", names, winners, [body, *_generators_without_score(names, placed), *below], about)
@@ -130,7 +137,7 @@ def _state_and_headline(
     tops = [_first_by_loss(side.plain) for side in sides]
     is_real = not set(winners[0]) & set(winners[-1]) and (_is_exact(sides) or _clients_differ(about.p))
     if is_real:
-        more = "This is more than chance and more than sample size"
+        more = "This is more than chance and sample size"
         return "winner", f"{on}avg and all disagree: {_leaders_by_each(names, winners)}. {more}."
     if not set(tops[0]) & set(tops[-1]):
         fix = "Corrected for few rows" if about.corrected else "With chance allowed for"
@@ -189,6 +196,10 @@ def _is_exact(sides: Sequence[Aggregate]) -> bool:
         and bool((same_scores(side.plain, side.centres) | (np.isnan(side.plain) & np.isnan(side.centres))).all())
         for side in sides
     )
+
+
+def _is_tested(p: float | None) -> bool:
+    return p is not None and not math.isnan(p)
 
 
 def _clients_differ(p: float | None) -> bool:

@@ -13,7 +13,8 @@ import numpy as np
 
 from ...ranking import is_tie, lowest
 from .certificate import breakpoints
-from .metric_view import WeightedScores, json_number
+from .json_numbers import json_number
+from .metric_view import WeightedScores
 from .winner_regions import are_equal, area_share, polygons
 
 WEIGHTINGS = 4096

@@ -9,9 +9,9 @@ all is curved (but for KID), so its losses are computed on a grid, finer where t
      "triangles": [[3 points]], "losses": [[G] of each point], "shifted", "doing": words}
 
 `within` are the proportions that clients keep within their group. The page takes each triangle for flat
-(view/winner_map.js): at the points that is exact. A level of the grid is told once it is done, and how far the next one
-is meanwhile. Where the bias of few rows cannot be taken off under any weights, or that takes ten times as long as the
-score (many features), losses are plain, `shifted` by the bias under the weights on show.
+(view/winner_regions.js): at the points that is exact. A level of the grid is told once it is done, and how far the next
+one is meanwhile. Where the bias of few rows cannot be taken off under any weights, or that takes ten times as long as
+the score (many features), losses are plain, `shifted` by the bias under the weights on show.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import numpy as np
 from ...errors import InvalidInput
 from ...evaluation.cells import Cells
 from ...ranking import is_tie, lowest, same_scores
-from .metric_view import json_number
+from .json_numbers import json_number
 from .reweighting import are_corrected, scores_under
 
 # Of the whole triangle, what is no region.

@@ -14,7 +14,7 @@ from tests.node import needs_node
 def test_branches_are_the_three_clusters_of_the_tree(count):
     joins = average(pdist(np.random.default_rng(count).normal(size=(count, 2))))
     board = {"clients": [{}] * count, "tree": joins[:, :3].tolist(), "leaves": leaves_list(joins).tolist()}
-    found = said("client_groups.js", "branches", "say(branches(given))", board)
+    found = said("winner_regions.js", "branches", "say(branches(given))", board)
     wanted = cut_tree(joins, 3).ravel()
     pairs = set(zip(found, wanted.tolist(), strict=True))
     assert len(pairs) == 3 == len(set(found)) == len(set(wanted))
@@ -25,7 +25,7 @@ def test_branches_are_the_three_clusters_of_the_tree(count):
 @needs_node
 def test_without_a_tree_there_are_thirds():
     line = "say([branches({clients: [1, 2]}), thirds(7), thirds(3)])"
-    assert said("client_groups.js", "branches, thirds", line, {}) == [None, [0, 0, 0, 1, 1, 2, 2], [0, 1, 2]]
+    assert said("winner_regions.js", "branches, thirds", line, {}) == [None, [0, 0, 0, 1, 1, 2, 2], [0, 1, 2]]
 
 
 @needs_node

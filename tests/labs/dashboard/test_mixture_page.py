@@ -63,7 +63,7 @@ def test_the_page_scores_every_mixture_as_pairs_of_its_rows_do(world):
     rng = np.random.default_rng(3)
     shares = [found["alpha"], *np.eye(4), [0, 0.5, 0.5, 0], *rng.dirichlet(np.ones(4), 6)]
     line = "say(given[1].map((alpha) => mixtureScores(given[0], alpha)))"
-    shown = said("mixture_scores.js", "mixtureScores", line, [found, shares])
+    shown = said("mixture_card.js", "mixtureScores", line, [found, shares])
     assert shown[0]["all"] == pytest.approx(found["score"], rel=1e-9)
     for alpha, score in zip(shares, shown, strict=True):
         assert score["all"] == pytest.approx(kid_by_pairs(real, [0.5, 0.25, 0.25], made, np.array(alpha)), abs=1e-9)
@@ -78,7 +78,7 @@ def test_shares_move_in_proportion_and_from_a_single_one_as_in_the_best():
     given = [[[0.2, 0.3, 0.5], 0, 0.6], [[1, 0, 0], 0, 0.4], [[0.2, 0.3, 0.5], 2, 7]]
     best = [0.5, 0.1, 0.4]
     line = "say(given[0].map(([alpha, j, share]) => withShareOf(alpha, j, share, given[1])))"
-    proportional, alone, most = said("mixture_scores.js", "withShareOf", line, [given, best])
+    proportional, alone, most = said("mixture_card.js", "withShareOf", line, [given, best])
     assert proportional == pytest.approx([0.6, 0.15, 0.25])
     assert alone == pytest.approx([0.4, 0.12, 0.48])
     assert most == [0, 0, 1]

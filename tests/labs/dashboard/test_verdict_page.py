@@ -32,6 +32,26 @@ def read(avg, pooled=None, *, plain=None, plain_pooled=None, sd=0.05, **about):
 
 
 CASES = {
+    "not tested yet": (
+        dict(avg=[1, 2], pooled=[2, 1], testing=True),
+        "testing",
+        ["On FID, Narrow is first by avg and Wide by all so far; testing whether that is chance …"],
+    ),
+    "noise not known yet": (
+        dict(avg=[1, 2], pooled=[1, 2], sd=None, testing=True),
+        "testing",
+        ["On FID, Narrow is first by avg and by all so far; testing whether that is chance …"],
+    ),
+    "tested": (
+        dict(avg=[1, 2], pooled=[1, 2], p=0.3, testing=True),
+        "winner",
+        [
+            "On FID, Narrow wins, by avg and by all.",
+            "Narrow is ahead of Wide: one-sided p < 0.001, unadjusted.",
+            "Checked: the clients are not shown to differ by more than chance (p = 0.3).",
+            "Checked: enough rows at 10 of 10 clients.",
+        ],
+    ),
     "winner": (
         dict(avg=[1, 2], pooled=[1, 2], p=0.3),
         "winner",
@@ -105,8 +125,7 @@ CASES = {
         dict(avg=[1, 2], pooled=[2, 1], p=0.002, enough=None),
         "winner",
         [
-            "On FID, avg and all disagree: Narrow wins by avg, Wide by all. "
-            "This is more than chance and more than sample size.",
+            "On FID, avg and all disagree: Narrow wins by avg, Wide by all. This is more than chance and sample size.",
             "Narrow is ahead of Wide by avg: one-sided p < 0.001, unadjusted.",
             "Wide is ahead of Narrow by all: one-sided p < 0.001, unadjusted.",
             "Checked: the clients differ by more than chance (p = 0.002).",
@@ -117,7 +136,7 @@ CASES = {
         "winner",
         [
             "On FID, avg and all disagree: Narrow wins by avg; Wide and Shifted are tied by all. "
-            "This is more than chance and more than sample size.",
+            "This is more than chance and sample size.",
             "This is exact: nothing was drawn, so nothing is chance.",
         ],
     ),

@@ -105,7 +105,7 @@ def test_the_page_draws_the_winners_of_all_weightings():
       const areaOf = (p) => Math.abs(p.reduce((sum, corner, n) => sum + turn(p, corner, n), 0));
       say([patches(given[0], order).map((own) => own.reduce((sum, part) => sum + areaOf(part), 0)),
         given[1].map((point) => winnerAt(given[0], order, point)), turns(given[0], order)])"""
-    areas, wins, lines = said("winner_map.js", "patches, turns, winnerAt", line, [shown, grid])
+    areas, wins, lines = said("winner_regions.js", "patches, turns, winnerAt", line, [shown, grid])
     within = proportions(np.array(SETTINGS[0]["groups"]), np.array(SETTINGS[0]["weights"], float))
     scores = nm.evaluate(clients, made, "fid")
 
@@ -142,7 +142,7 @@ def test_winners_are_of_their_groups_proportions_and_generators_alone():
     ]
     line = """say(given.map(([told, generators, groups, shares]) =>
       winnersOf(told, { metric: "fid", generators }, groups, withinOf(shares, groups)) !== null))"""
-    assert said("winner_map.js", "winnersOf, withinOf", line, cases) == [True, True, *[False] * 6]
+    assert said("winner_regions.js", "winnersOf, withinOf", line, cases) == [True, True, *[False] * 6]
 
 
 def test_the_page_asks_and_what_cannot_be_is_told():

@@ -1,5 +1,5 @@
 /**
- * What each score costs and reveals, in a fold: bytes up and down for each client, and what is told. It depends on the
+ * What each score costs and reveals: bytes up and down for each client, and what is told. It depends on the
  * data alone, and is painted when it comes, not in a drag.
  *
  * @import { Store } from "../../toolkit/view/store.js"
@@ -24,8 +24,8 @@ export class Costs {
       el("thead", {}, [el("tr", {}, heads)]),
       this.body,
     ]);
-    this.root = el("details", { class: "nbm-fold" }, [
-      el("summary", {}, [HEAD]),
+    this.root = el("div", {}, [
+      el("span", { class: "nbm-card-head", role: "heading", "aria-level": "3" }, [HEAD]),
       scroller(HEAD, table, signal),
       this.note,
     ]);
@@ -33,7 +33,6 @@ export class Costs {
 
   paint() {
     const { ledger, generators } = /** @type {Board} */ (this.store.model.get("board"));
-    this.root.hidden = !ledger;
     if (!ledger || ledger === this.shown) return;
     this.shown = ledger;
     const rows = resizeChildren(this.body, ledger.length, () =>

@@ -3,8 +3,8 @@
  *
  * @import { Shown } from "./types.js"
  */
-import { lowest } from "../../toolkit/view/ties.js";
 import { decidedShares } from "./metric_view.js";
+import { leastOf } from "./place_ranges.js";
 
 /**
  * @typedef {object} Decided
@@ -30,12 +30,6 @@ export function decidedOf({ centres, avgLosses }, shares, few) {
     lined: centres.map((own) => own.map((centre, i) => (few?.[i] ? 0 : centre))),
     winner,
   };
-}
-
-/** Where the least is, the first of equals; -1 where there is none. @param {ArrayLike<number>} losses */
-export function leastOf(losses) {
-  const least = lowest(losses);
-  return Number.isNaN(losses[least] ?? NaN) ? -1 : least;
 }
 
 /**

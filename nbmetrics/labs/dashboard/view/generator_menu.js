@@ -3,8 +3,9 @@
  *
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Toolbar } from "../../toolkit/view/toolbar.js"
- * @import { Scene } from "./types.js"
+ * @import { Board, Scene } from "./types.js"
  */
+import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { forbid, Menu } from "../../toolkit/view/menu.js";
 import { Variables } from "../../toolkit/view/notebook_variables.js";
@@ -46,5 +47,38 @@ export class Candidates {
     this.remove.title = this.remove.hidden ? "" : scene.generator;
     this.none.hidden = this.variables.entries.length > 0;
     this.variables.paint();
+  }
+}
+
+/* How far Python is: what is known so far, what is computed now, and a button to stop or to go on. */
+
+export class Progress {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    this.bar = el("progress", { "aria-label": "Scores known" });
+    this.words = el("span");
+    this.button = el("button", { type: "button" });
+    this.isStopped = false;
+    this.button.addEventListener("click", () => store.send({ kind: this.isStopped ? "resume" : "stop" }), { signal });
+    this.root = el("div", { class: "nbm-dashboard-progress" }, [this.bar, this.words, this.button]);
+  }
+
+  paint() {
+    const { store } = this;
+    const { filled = { done: 0, total: 0, doing: "", why: "" } } = /** @type {Board} */ (store.model.get("board"));
+    this.isStopped = Boolean(filled.stopped);
+    this.root.hidden = filled.done === filled.total && !filled.doing && !this.isStopped;
+    if (this.root.hidden) return;
+    setAttributes(this.bar, { value: filled.done, max: filled.total });
+    const now = this.isStopped
+      ? `stopped${filled.why ? `. Python: ${filled.why}` : ""}`
+      : filled.doing
+        ? `now: ${filled.doing}`
+        : "";
+    const gone = store.lost ? "Python is gone: what is known stays" : now;
+    setText(this.words, `So far, ${filled.done} of ${filled.total} scores${gone ? `; ${gone}` : ""}`);
+    setText(this.button, this.isStopped ? "Go on" : "Stop");
+    this.button.hidden = Boolean(store.saved) || store.lost;
   }
 }

@@ -10,11 +10,10 @@
  */
 import { el, setText } from "../../toolkit/view/dom.js";
 import { Matrix } from "../../toolkit/view/matrix.js";
+import { shownNumber } from "../../toolkit/view/numbers.js";
 import { CellCard } from "./cell_card.js";
 import { brief, cellsNow, kindOf, levelOf, wordsOf } from "./cell_values.js";
 import { linesOf, ORDER_NAMES, orderOf } from "./client_order.js";
-import { groupOf } from "./group_row.js";
-import { Legend } from "./legend.js";
 
 const COLOURS = { regret: "regret", raw: "the score" };
 
@@ -192,4 +191,115 @@ function choice(name, choices, take, signal) {
   const select = el("select", {}, options);
   select.addEventListener("change", () => take(select.value), { signal });
   return { select, label: el("label", {}, [`${name} `, select]) };
+}
+
+/* What the colours and the marks of the heat map say: only those that are in it. */
+
+const MARKS = {
+  ring: "the client’s best",
+  arrow: "beyond the colours",
+  thin: "no more than chance above its best",
+  crossed: "cannot tell the generators apart",
+  span: "least and largest of a group",
+  nan: "no number",
+  unknown: "not computed yet",
+};
+
+export class Legend {
+  constructor() {
+    this.low = el("span");
+    this.high = el("span");
+    this.words = el("span", { class: "nbm-heat-what" });
+    const bar = el("span", { class: "nbm-heat-bar", "aria-hidden": "true" });
+    this.marks = Object.entries(MARKS).map(([name, words]) => {
+      const sign = el("span", { class: `nbm-heat-sign nbm-heat-${name}`, "aria-hidden": "true" });
+      const node = el("span", { class: "nbm-heat-mark" }, [sign, words]);
+      return { name, node };
+    });
+    this.root = el("div", { class: "nbm-heat-legend" }, [
+      el("span", { class: "nbm-heat-scale" }, [this.low, bar, this.high]),
+      this.words,
+      ...this.marks.map(({ node }) => node),
+    ]);
+  }
+
+  /** @param {Cells} cells @param {Scene} scene @param {boolean} hasGroups */
+  paint(cells, { colour, generators }, hasGroups) {
+    const { facts, scales, values, regret, losses, isScored, chance, blind } = cells;
+    const { from, to } = scales[colour];
+    const sign = colour === "raw" && facts.higher ? -1 : 1;
+    setText(this.low, brief(sign * from));
+    setText(this.high, brief(sign * to));
+    setText(this.words, whatOf(colour, facts));
+    const some = (/** @type {(generator: string, i: number) => unknown} */ test) =>
+      generators.some((generator) => blind.some((_, i) => test(generator, i)));
+    const shown = colour === "raw" ? losses : regret;
+    const has = /** @type {Record<string, boolean>} */ ({
+      ring: some((g, i) => regret[g][i] === 0),
+      arrow: some((g, i) => Number.isFinite(shown[g][i]) && shown[g][i] > to),
+      thin: some((g, i) => chance?.[g][i] && !blind[i]),
+      crossed: blind.some(Boolean),
+      span: hasGroups,
+      nan: some((g, i) => isScored[g][i] && Number.isNaN(values[g][i])),
+      unknown: some((g, i) => !isScored[g][i]),
+    });
+    for (const { name, node } of this.marks) node.hidden = !has[name];
+  }
+}
+
+/** @param {string} colour @param {import("./types.js").MetricFacts} facts */
+function whatOf(colour, { label, best, higher, corrected }) {
+  const without = corrected ? ", without the bias of few rows" : "";
+  if (colour === "raw") return best !== null ? `how far ${label} is from ${best}` : `${label}${without}`;
+  const side = best !== null ? `farther from ${best} than` : higher ? "below" : "above";
+  return `regret: ${label} ${side} the client’s best${without}`;
+}
+
+/* A row for clients that are alike: the mean of their scores under the weights, and the span between the least and the largest. What is no number in one of them shows in the mean. No DOM. */
+
+const KINDS = { nan: "some have no number (NaN)", inf: "some are infinite", "-inf": "some are minus infinity" };
+
+/** @param {Cells} cells @param {Scene} scene @param {number[]} shares @param {number[]} members */
+export function groupOf(cells, { generators, colour }, shares, members) {
+  const isRaw = colour === "raw";
+  const scale = cells.scales[colour];
+  const total = members.reduce((sum, i) => sum + shares[i], 0);
+  const share = (/** @type {number} */ i) => (total ? shares[i] / total : 1 / members.length);
+  const columns = generators.map((generator) => {
+    const scored = members.filter((i) => cells.isScored[generator][i]);
+    const numbers = (isRaw ? cells.scores : cells.regret)[generator];
+    const losses = (isRaw ? cells.losses : cells.regret)[generator];
+    const part = scored.reduce((sum, i) => sum + share(i), 0);
+    const weigh = (/** @type {Float64Array} */ of) =>
+      scored.reduce((sum, i) => sum + (part ? share(i) / part : 1 / scored.length) * of[i], 0);
+    const all = scored.map((i) => numbers[i]);
+    return {
+      mean: weigh(numbers),
+      loss: weigh(losses),
+      span: [Math.min(...all), Math.max(...all)],
+      levels: scored.map((i) => levelOf(scale, losses[i])),
+      isKnown: scored.length > 0,
+      isAll: scored.length === members.length,
+    };
+  });
+  return {
+    /** @param {number} column @returns {Cell} */
+    cell: (column) => {
+      const { mean, loss, levels, isKnown } = columns[column];
+      const level = levelOf(scale, loss);
+      const is = kindOf(mean, isKnown);
+      const span = /** @type {[number, number]} */ ([Math.min(...levels), Math.max(...levels)]);
+      return { is, level, text: brief(mean), span, isBeyond: is === "score" && level > 1 + 1e-9 };
+    },
+    /** @param {number} column */
+    words: (column) => {
+      const { mean, span, isKnown, isAll } = columns[column];
+      const is = kindOf(mean, isKnown);
+      if (is === "unknown") return "not computed yet";
+      if (is !== "score") return KINDS[is];
+      const what = isRaw ? "" : cells.facts.higher ? " below their bests" : " above their bests";
+      const soFar = isAll ? "" : ", so far";
+      return `${shownNumber(mean)}${what} on average, ${span.map(shownNumber).join(" to ")}${soFar}`;
+    },
+  };
 }

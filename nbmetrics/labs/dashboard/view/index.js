@@ -1,5 +1,6 @@
 /**
- * The Dashboard: the verdict, the leaderboard, clients and generators, and the weights that everything follows.
+ * The Dashboard in three levels: the verdict, the leaderboard with its crossing lines and the weights that everything
+ * follows; a tab below for who pays, how firm, a mixture and costs; a cell.
  *
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Numbers, Scene } from "./types.js"
@@ -12,15 +13,13 @@ import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
 import { SaveView } from "../../toolkit/view/view_export.js";
 import declaration from "../scene.json" with { type: "json" };
 import { Costs } from "./costs.js";
-import { BoardStore } from "./dashboard_store.js";
-import { Decisions } from "./decision_cards.js";
-import { Candidates } from "./generator_menu.js";
+import { BoardStore, refusal } from "./dashboard_store.js";
+import { Candidates, Progress } from "./generator_menu.js";
 import { Headline } from "./headline.js";
 import { HeatMap } from "./heat_map.js";
 import { Leaderboard } from "./leaderboard.js";
+import { Levels } from "./levels.js";
 import { numbersOf } from "./metric_view.js";
-import { Progress } from "./progress.js";
-import { refusal } from "./refusal.js";
 import { Regroup, sameClients } from "./regroup.js";
 import { viewPictures } from "./view_pictures.js";
 import { Weights } from "./weights.js";
@@ -39,8 +38,13 @@ export default lab("Dashboard", numbersOf, dashboardView, {
 
 /** @param {BoardStore} store @param {AbortSignal} signal */
 function dashboardView(store, signal) {
-  const regroup = new Regroup(store, signal);
-  let shown = new Views(store, signal, regroup);
+  const parts = {
+    regroup: new Regroup(store, signal),
+    progress: new Progress(store, signal),
+    costs: new Costs(store, signal),
+  };
+  const { regroup, progress, costs } = parts;
+  let shown = new Views(store, signal, parts);
   const metric = el("select", { "aria-label": "Metric" });
   for (const { name, label } of store.model.get("board").metrics ?? [])
     metric.append(el("option", { value: name }, [label]));
@@ -59,8 +63,8 @@ function dashboardView(store, signal) {
     compared: (result) => (store.isAtHand ? maxDifference(result, store) : ""),
   });
   const candidates = new Candidates(store, signal, toolbar);
-  const progress = new Progress(store, signal);
-  const costs = new Costs(store, signal);
+  const { preset } = toolbar; // presets are weights here
+  shown.weights.tools.prepend(preset);
   const body = el("div", { class: "nbm-dashboard" }, shown.cards);
   const paint = () => {
     const scene = /** @type {Scene} */ (/** @type {any} */ (store.scene));
@@ -72,9 +76,11 @@ function dashboardView(store, signal) {
     setAttributes(body, { "aria-busy": store.isAtHand ? "false" : "true" });
     if (!store.isAtHand) return; // Python tells of the other clients in a moment
     if (!sameClients(shown, scene)) {
-      const focused = regroup.root.contains(document.activeElement) && document.activeElement;
+      const kept = [regroup.root, preset].some((node) => node.contains(document.activeElement));
+      const focused = kept && document.activeElement;
       const last = shown;
-      shown = new Views(store, signal, regroup);
+      shown = new Views(store, signal, parts);
+      shown.weights.tools.prepend(preset);
       shown.replace(last, body);
       if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
     }
@@ -82,62 +88,57 @@ function dashboardView(store, signal) {
     regroup.paint();
   };
   return {
-    nodes: [
-      shown.headline.root,
-      progress.root,
-      toolbar.root,
-      body,
-      toolbar.status,
-      toolbar.fold,
-      toolbar.codeFold,
-      costs.root, // last, as it comes late
-    ],
+    nodes: [shown.headline.root, toolbar.root, body, toolbar.status, toolbar.fold, toolbar.codeFold],
     paint,
   };
 }
 
 /**
  * What shows the clients at hand, and is made anew for others. In a drag the verdict, the numbers by avg and all, the
- * order and the weight that is dragged follow in every frame; the rest takes turns of two or three frames, and follows in
+ * order and the weight that is dragged follow in every frame; the rest takes turns of two frames, and follows in
  * a pause.
  */
 class Views {
-  /** @param {BoardStore} store @param {AbortSignal} signal @param {Regroup} regroup */
-  constructor(store, signal, regroup) {
+  /** @param {BoardStore} store @param {AbortSignal} signal @param {{regroup: Regroup, progress: Progress, costs: Costs}} parts that stay */
+  constructor(store, signal, { regroup, progress, costs }) {
     this.regroup = /** @type {Scene} */ (/** @type {any} */ (store.scene)).regroup;
     this.ending = new AbortController();
     signal.addEventListener("abort", () => this.ending.abort(), { signal: this.ending.signal });
     const own = this.ending.signal;
-    this.headline = new Headline(store, own);
+    this.headline = new Headline(store, own, progress);
     this.leaderboard = new Leaderboard(store, own);
     this.heat = new HeatMap(store, own);
     this.weights = new Weights(store, own);
-    this.decisions = new Decisions(store, own);
+    this.levels = new Levels(store, own, { headline: this.headline, heat: this.heat, costs });
     this.turn = 0;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.rest = undefined;
     own.addEventListener("abort", () => clearTimeout(this.rest));
-    this.cards = [this.leaderboard.root, this.weights.root, this.heat.root, this.decisions.root];
-    this.weights.head.after(regroup.root);
+    this.cards = [this.leaderboard.root, this.weights.root, this.levels.root];
+    this.weights.tools.after(regroup.root);
   }
 
   /** @param {Views} last @param {HTMLElement} body */
   replace(last, body) {
     last.ending.abort();
     this.leaderboard.isFull = last.leaderboard.isFull;
+    this.levels.now = last.levels.now;
+    for (const name of /** @type {const} */ (["isOpen", "isDetailed"])) this.weights[name] = last.weights[name];
     last.headline.root.replaceWith(this.headline.root);
     body.replaceChildren(...this.cards);
   }
 
+  /** @param {Scene} scene @param {Numbers} numbers */
+  paintOther(scene, numbers) {
+    this.leaderboard.paintWorst(scene, numbers);
+    this.levels.paint(scene, numbers);
+  }
+
   /** @param {Scene} scene @param {Numbers} numbers @param {boolean} isDragged */
   paint(scene, numbers, isDragged) {
-    const turns = [
-      () => this.leaderboard.paintRibbon(scene, numbers),
-      () => this.decisions.paint(scene, numbers),
-      () => this.headline.paintOthers(scene, numbers),
-    ];
+    const turns = [() => this.leaderboard.paintRibbon(scene, numbers), () => this.paintOther(scene, numbers)];
     const paintAll = (/** @type {number | undefined} */ turn = undefined) => {
-      for (const part of [this.headline, this.heat]) part.paint(scene, numbers);
+      this.headline.paint(scene, numbers);
       for (const part of [this.leaderboard, this.weights]) part.paint(scene, numbers, turn);
       for (const paint of turn === undefined ? turns : [turns[turn % turns.length]]) paint();
     };

@@ -3,18 +3,18 @@
  * their intervals, the plain ones beside them, the gap, and the client it serves worst. Beside it the ribbon.
  *
  * @import { Store } from "../../toolkit/view/store.js"
+ * @import { Cells } from "./leaderboard_rows.js"
  * @import { Numbers, Scene, Shown } from "./types.js"
  */
 import { NumberTable } from "../../toolkit/view/chart.js";
 import { el, scroller, setAttributes, setText, watchSize } from "../../toolkit/view/dom.js";
-import { boardPicture } from "./leaderboard_picture.js";
-import { BoardRow } from "./leaderboard_row.js";
-import { legendOf, partsOf, plainTable, rowsOf, savedTable } from "./leaderboard_rows.js";
+import { shortened } from "../../toolkit/view/name_width.js";
+import { hintOf, legendOf, partsOf, plainTable, rowsOf, savedTable, worstWords } from "./leaderboard_rows.js";
 import { scoreOf } from "./metric_view.js";
 import { choose, sortByLoss } from "./place_ranges.js";
 import { Ribbon } from "./ribbon.js";
-import { ClientStrip, paintStrip } from "./thumbnails.js";
-import { Scale, spansOf } from "./whiskers.js";
+import { boardPicture } from "./view_pictures.js";
+import { Scale, spansOf, Whisker } from "./whiskers.js";
 
 /** Heads of the columns, by what stands in them. */
 const HEADS = {
@@ -30,6 +30,11 @@ const SORTS = /** @type {const} */ (["avg", "all", "worst"]);
 // Pixels of the leaderboard where it is narrow, and those that a name may take, of letters of such a size.
 const NARROW_PX = 700;
 const NAME_PX = { wide: 116, narrow: 76 };
+// Of the leaderboard, from which on the ribbon goes on from its rows, and of these rows, as in style.css.
+const BESIDE_PX = 560;
+const ROW_PX = { plain: 34, pictured: 42, most: 56, all: 306 };
+const MEANINGS =
+  "avg: the mean of the clients’ own scores, each by its weight. all: one score against the clients’ data pooled by weight.";
 const FAR = {
   saved: "Not known for these weights: needs a notebook",
   live: "Not known for these weights yet: Python is computing",
@@ -48,6 +53,9 @@ export class Leaderboard {
     /** @type {{scene: Scene, shown: Shown, drawn: Drawn[]} | undefined} */
     this.shown = undefined;
     this.width = 900;
+    this.rowPx = 0;
+    /** The rows that the ribbon stands beside, where it does. @type {import("./ribbon.js").Beside | null} */
+    this.beside = null;
     this.body = el("tbody");
     /** @type {BoardRow[]} */
     this.rows = [];
@@ -61,21 +69,25 @@ export class Leaderboard {
     this.legend = el("p", { class: "nbm-note nbm-dashboard-legend" });
     this.numbers = new NumberTable("Numbers of the leaderboard");
     this.ribbon = new Ribbon(store, signal);
-    const sort = el("div", { class: "nbm-dashboard-sort", role: "group", "aria-label": "Sort by" }, [
+    this.worst = el("p", { class: "nbm-dashboard-worst-off" });
+    this.hint = el("p", { class: "nbm-note nbm-dashboard-hint", title: MEANINGS });
+    this.sort = el("div", { class: "nbm-dashboard-sort", role: "group", "aria-label": "Sort by" }, [
       el("span", { "aria-hidden": "true" }, ["Sort by"]),
       ...this.sorts,
     ]);
     this.root = el("section", { class: "nbm-dashboard-card nbm-dashboard-leaderboard", "aria-label": "Leaderboard" }, [
-      sort,
+      this.sort,
       el("div", { class: "nbm-dashboard-orders" }, [scroller("Leaderboard", this.table, signal), this.ribbon.root]),
+      this.hint,
+      this.worst,
       this.legend,
       this.clients.note,
       this.numbers.root,
     ]);
     watchSize(this.root, signal, ({ width }) => {
-      if (!width || width < NARROW_PX === this.width < NARROW_PX) return;
-      this.width = width;
-      store.changed();
+      const isSame = [NARROW_PX, BESIDE_PX].every((bound) => width < bound === this.width < bound);
+      this.width = width || this.width;
+      if (width && !isSame) store.changed();
     });
     this.body.addEventListener("keydown", (event) => this.key(event), { signal });
   }
@@ -90,18 +102,30 @@ export class Leaderboard {
     return button;
   }
 
-  /** @param {Scene} scene @param {Numbers} numbers @param {number} [turn] of a frame of a drag, in which every other row has its turn; the numbers have theirs in each */
+  /** @param {Scene} scene @param {Numbers} numbers @param {number} [turn] of a frame of a drag, in which the numbers are painted, and what else is seen of every other row */
   paint(scene, numbers, turn) {
     const shown = numbers.metrics[scene.metric];
     if (!shown) return;
     setAttributes(this.table, { "data-rev": scene.rev });
     this.paintHead(scene, shown);
+    setText(this.hint, hintOf(shown));
+    this.root.classList.toggle("nbm-dashboard-full", this.isFull);
+    for (const part of [this.sort, this.legend]) part.hidden = !this.isFull;
     const rows = rowsOf(scene, numbers, shown);
     const drawn = partsOf(shown).map((part) => this.scaleSpans(part, shown));
     this.shown = { scene, shown, drawn };
     const { strips } = this;
     this.clients.paint(strips);
-    this.root.classList.toggle("nbm-dashboard-pictured", !this.clients.note.hidden);
+    const isPictured = !this.clients.note.hidden;
+    this.root.classList.toggle("nbm-dashboard-pictured", isPictured);
+    this.clients.note.hidden ||= !this.isFull;
+    const { plain, pictured, most, all } = ROW_PX;
+    const tall = this.width >= BESIDE_PX ? Math.min(most, Math.floor(all / rows.length)) : 0;
+    const rowPx = Math.max(isPictured && this.width >= BESIDE_PX ? pictured : plain, tall);
+    if (this.rowPx !== rowPx) this.table.style.setProperty("--nbm-row", `${rowPx}px`);
+    this.rowPx = rowPx;
+    const isBeside = this.width >= BESIDE_PX && !this.isFull && scene.by === "avg";
+    this.beside = isBeside ? { order: rows.map(({ g }) => g), row: rowPx } : null;
     this.focused = Math.min(this.focused, rows.length - 1);
     while (this.rows.length > rows.length) this.rows.pop()?.root.remove();
     while (this.rows.length < rows.length) this.rows.push(this.makeRow());
@@ -113,7 +137,7 @@ export class Leaderboard {
     this.rows.forEach((row, at) => {
       const { g, name, isChosen, cells } = rows[at];
       paintStrip(row.head, strips.generators?.[name], name);
-      row.paint(g, name, cells, look, turn === undefined || at % 2 === turn % 2);
+      row.paint(g, name, cells, look, turn === undefined || (this.isFull && at % 2 === turn % 2));
       row.mark(isChosen, at === this.focused);
     });
     const logs = drawn.filter(({ scale }) => scale.isLog).map(({ name }) => name);
@@ -121,10 +145,16 @@ export class Leaderboard {
     this.numbers.paint(this.isFull, () => plainTable(scene, numbers, shown));
   }
 
+  /** Who is worst off. @param {Scene} scene @param {Numbers} numbers */
+  paintWorst(scene, numbers) {
+    const shown = numbers.metrics[scene.metric];
+    if (shown) setText(this.worst, worstWords(scene, numbers, shown));
+  }
+
   /** The ribbon beside the rows. @param {Scene} scene @param {Numbers} numbers */
   paintRibbon(scene, { metrics }) {
     const shown = metrics[scene.metric];
-    if (shown) this.ribbon.paint(scene, shown);
+    if (shown) this.ribbon.paint(scene, shown, this.beside);
   }
 
   makeRow() {
@@ -165,7 +195,7 @@ export class Leaderboard {
     return { name, column: 1 + COLUMNS.indexOf(name), scale, spans, leader };
   }
 
-  /** @returns {import("./thumbnails.js").Strips} */
+  /** @returns {import("./leaderboard.js").Strips} */
   get strips() {
     const clients = this.store.model.get("clients_strip") ?? {};
     return { ...this.store.model.get("strips"), ...(clients.picture ? { clients } : {}) };
@@ -199,5 +229,157 @@ export class Leaderboard {
     if (this.focused === at) return;
     this.focused = at;
     this.store.changed();
+  }
+}
+
+/**
+ * A row of the leaderboard. It knows what it shows, so that a frame of a drag writes only what is another, and reads
+ * nothing of the page.
+ *
+ *
+ * @typedef {{drawn: Drawn[], room: number, far: string}} Look  what all rows share: dots on their scales, the pixels of a
+ *   name, and why a number is not known here
+ */
+
+// Of the letters of a name, in pixels.
+const FONT_PX = 12;
+const DRAWN = ["avg", "all"];
+
+export class BoardRow {
+  /** @param {(keyof Cells)[]} columns */
+  constructor(columns) {
+    this.g = -1;
+    this.shown = "";
+    this.seen = el("span");
+    this.whole = el("span", { class: "nbm-dashboard-unseen" });
+    this.button = el("button", { type: "button", class: "nbm-dashboard-name" }, [this.seen, this.whole]);
+    this.head = el("th", { scope: "row" }, [this.button]);
+    this.cells = columns.map((name) => new BoardCell(name));
+    this.root = el("tr", {}, [this.head, ...this.cells.map(({ root }) => root)]);
+  }
+
+  /** @param {number} g @param {string} name @param {Cells} cells @param {Look} look @param {boolean} isWhole or the numbers by avg and all alone, of a row that stays that generator's */
+  paint(g, name, cells, { drawn, room, far }, isWhole) {
+    const isNew = g !== this.g;
+    if (isNew) setAttributes(this.root, { "data-generator": g });
+    this.g = g;
+    this.paintName(name, room);
+    for (const cell of this.cells) if (isWhole || isNew || cell.whisker) cell.paint(cells[cell.name], far);
+    for (const { name: part, column, spans, scale, leader } of drawn)
+      this.cells[column - 1].whisker?.paint(spans[g], scale, spans[leader].value, g === leader, cells[part].isOld);
+  }
+
+  /** @param {string} name @param {number} room */
+  paintName(name, room) {
+    if (this.shown === `${room} ${name}`) return;
+    this.shown = `${room} ${name}`;
+    const short = shortened(name, room, FONT_PX);
+    setText(this.seen, short);
+    setText(this.whole, short === name ? "" : name);
+    setAttributes(this.seen, { "aria-hidden": String(short !== name) });
+    setAttributes(this.button, { title: name });
+  }
+
+  /** @param {boolean} isChosen @param {boolean} isStop of Tab */
+  mark(isChosen, isStop) {
+    this.root.classList.toggle("nbm-selected", isChosen);
+    setAttributes(this.button, { "aria-pressed": String(isChosen), tabindex: isStop ? 0 : -1 });
+  }
+}
+
+class BoardCell {
+  /** @param {keyof Cells} name */
+  constructor(name) {
+    this.name = name;
+    this.whisker = DRAWN.includes(name) ? new Whisker() : undefined;
+    this.main = new Words("span");
+    this.more = new Words("small");
+    const number = el("div", { class: "nbm-dashboard-number" }, [this.main.root, this.more.root]);
+    this.root = el("td", { class: `nbm-dashboard-${name}` }, this.whisker ? [number, this.whisker.root] : [number]);
+    this.title = "";
+    this.value = "";
+    this.isCurrent = "";
+  }
+
+  /** @param {import("./leaderboard_rows.js").Cell} cell @param {string} far */
+  paint({ text, small, value, isOld, isFar, title = "" }, far) {
+    this.main.say(text);
+    this.more.say(small);
+    this.set("title", isFar ? far : title);
+    if (value === undefined) return;
+    this.set("value", String(value));
+    this.set("isCurrent", String(!isOld));
+  }
+
+  /** @param {"title" | "value" | "isCurrent"} what @param {string} text */
+  set(what, text) {
+    if (this[what] === text) return;
+    this[what] = text;
+    this.root.setAttribute(ATTRIBUTES[what], text);
+  }
+}
+
+const ATTRIBUTES = { title: "title", value: "data-value", isCurrent: "data-current" };
+
+/** A text that is written where it is another. */
+class Words {
+  /** @param {"span" | "small"} tag */
+  constructor(tag) {
+    this.text = document.createTextNode("");
+    this.text = document.createTextNode("");
+    this.root = el(tag, {}, [this.text]);
+    this.said = "";
+  }
+
+  /** @param {string} text */
+  say(text) {
+    if (text !== this.said) this.text.data = this.said = text;
+  }
+}
+
+/**
+ * Some pictures of each generator below its name, and in the head of the column some of the clients: drawn at random, by
+ * Python, once the first numbers are there.
+ *
+ * @typedef {{picture: string, count: number, of: number, side: number}} Strip  a data URL; `side` in its own pixels
+ * @typedef {{generators?: Record<string, Strip>, clients?: Strip}} Strips  see pictures.py
+ */
+
+// Pictures of fewer pixels a side show them as squares, larger ones are smoothed.
+const MAX_PIXELS_AS_SQUARES = 20;
+const NOTE =
+  "Pictures: drawn at random, not the best, from the same places in every generator’s images. Point at some to see them larger.";
+
+/** @type {WeakMap<Element, Strip>} */
+const shown = new WeakMap();
+
+/** As the last of what is in `parent`, where there is one. @param {Element} parent @param {Strip | undefined} strip @param {string} whose */
+export function paintStrip(parent, strip, whose) {
+  const last = parent.lastElementChild;
+  const image = last instanceof HTMLImageElement ? last : null;
+  if (!strip) return image?.remove();
+  const { picture, count, of, side } = strip;
+  const node = image ?? el("img", { class: "nbm-dashboard-strip" });
+  if (!image) parent.append(node);
+  if (shown.get(node) === strip) return;
+  shown.set(node, strip);
+  const alt = `${count} of ${of.toLocaleString("en")} images of ${whose}, drawn at random`;
+  setAttributes(node, { alt, src: picture, width: count * (side + 1) - 1, height: side });
+  node.classList.toggle("nbm-dashboard-squares", side < MAX_PIXELS_AS_SQUARES);
+}
+
+/** In the head, the pictures of the clients. */
+export class ClientStrip {
+  constructor() {
+    this.root = el("span", { class: "nbm-dashboard-clients", hidden: "" }, ["clients’ data"]);
+    this.note = el("p", { class: "nbm-note nbm-dashboard-strips", hidden: "" });
+  }
+
+  /** @param {Strips} strips */
+  paint({ generators = {}, clients }) {
+    this.root.hidden = !clients;
+    paintStrip(this.root, clients, "the clients");
+    this.note.hidden = !Object.keys(generators).length;
+    setText(this.note, this.note.hidden ? "" : NOTE);
   }
 }

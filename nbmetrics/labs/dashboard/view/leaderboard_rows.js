@@ -6,7 +6,7 @@
  */
 import { shownNumber } from "../../toolkit/view/numbers.js";
 import { inWords, scoreOf } from "./metric_view.js";
-import { placesOf, placeTexts, rangeText, sortByLoss } from "./place_ranges.js";
+import { leastOf, placesOf, placeTexts, rangeText, sortByLoss } from "./place_ranges.js";
 import { listed, percent } from "./verdict.js";
 
 /**
@@ -39,7 +39,9 @@ export function rowsOf({ generators, generator, by }, numbers, shown) {
   const losses = {
     avg: shown.avgLosses,
     all: shown.byAll && !shown.allLosses.every(Number.isNaN) ? shown.allLosses : shown.avgLosses,
-    worst: shown.worstLosses,
+    get worst() {
+      return shown.worstLosses;
+    },
   };
   const places = parts.map(({ centres }, k) => placesOf(k && !shown.byAll ? parts[0].centres : centres));
   return sortByLoss(losses[by]).map((g) => ({
@@ -51,7 +53,8 @@ export function rowsOf({ generators, generator, by }, numbers, shown) {
 }
 
 /** @param {number} g @param {Numbers} numbers @param {Shown} shown @param {Part[]} parts @param {number[][]} places @returns {Cells} */
-function cellsOf(g, { clients }, { facts, isScored, few, isNear, isAllKnown, worst }, parts, places) {
+function cellsOf(g, { clients }, shown, parts, places) {
+  const { facts, isScored, few, isNear, isAllKnown } = shown;
   const count = isScored[g].filter(Boolean).length;
   const isWhole = count === clients.length;
   const near = isNear ? "≈\u00a0" : "";
@@ -84,10 +87,27 @@ function cellsOf(g, { clients }, { facts, isScored, few, isNear, isAllKnown, wor
         : isAllKnown[g] && hasAvg
           ? number(avg - all, plainAvg - plainAll, near)
           : NOT_YET,
-    worst: isWhole
-      ? { text: scoreText(worst[g].value), small: clients[worst[g].client]?.name ?? "", value: worst[g].value }
-      : NOT_YET,
+    get worst() {
+      if (!isWhole) return NOT_YET;
+      const { value, client } = shown.worst[g];
+      return { text: scoreText(value), small: clients[client]?.name ?? "", value };
+    },
   };
+}
+
+/** What to look for on the first level. @param {Shown} shown */
+export function hintOf({ facts }) {
+  if (facts.pooled === false) return "";
+  return "avg: mean over clients. all: clients pooled.";
+}
+
+/** The client that is worst off with the winner by avg. @param {Scene} scene @param {Numbers} numbers @param {Shown} shown */
+export function worstWords({ generators }, { clients }, { avgLosses, worst }) {
+  const g = leastOf(avgLosses);
+  const client = clients[worst[g]?.client];
+  return client
+    ? `Worst off: ${inWords(client.name)} (${scoreText(worst[g].value)}) with ${inWords(generators[g])}.`
+    : "";
 }
 
 /** A score, or what stands for one that is none. @param {number} value */

@@ -5,16 +5,15 @@
  * noise too; all is Python's, and under other weights a first guess by its slopes until Python has answered.
  *
  * @import { Model } from "../../toolkit/view/types.js"
- * @import { Aggregate } from "./verdict.js"
  * @import { Board, MetricFacts, Numbers, PackedDraws, Scene, Shown, Written } from "./types.js"
+ * @import { Aggregate } from "./verdict.js"
  */
-
 import { once, read, readRow } from "../../toolkit/view/json_numbers.js";
 import { kidGap } from "../../toolkit/view/kid_gap.js";
 import { shortened } from "../../toolkit/view/name_width.js";
 import { lowest } from "../../toolkit/view/ties.js";
-import { noiseOfOne, noiseUnder } from "./noise.js";
-import { average, deviation } from "./place_ranges.js";
+import { average, averageNoise, deviation } from "./place_ranges.js";
+import { recommendation } from "./recommendation.js";
 import { sameClients } from "./regroup.js";
 import { aggregate, verdict } from "./verdict.js";
 
@@ -103,7 +102,8 @@ function shownOf(facts, inputs) {
   const allNoise = isAlone ? avgNoise : noiseOf(scene.generators, result.all_draws?.[name], noiseOfOne);
   const isUnknown = !isNear && allLosses.every(Number.isNaN);
   const byAll = isOne || isUnknown ? null : aggregate(losses(all), allLosses, allNoise);
-  return {
+  const found = verdictOf(byAvg, byAll, aboutOf(facts, isScored, inputs), { isOne, isNear }, inputs);
+  const shown = {
     facts,
     values,
     centres,
@@ -113,10 +113,8 @@ function shownOf(facts, inputs) {
     plainAvg,
     counted,
     few,
-    worst: worstsOf(facts, values, centres, counted),
     avgLosses: Array.from(byAvg.centres),
     allLosses,
-    worstLosses: centres.map((row) => row[worstOf(row, counted)] ?? NaN),
     size: scene.generators.map((generator) => read(result.size?.[name]?.[generator])),
     isNear,
     isFar: isNear && all.every(Number.isNaN),
@@ -126,8 +124,32 @@ function shownOf(facts, inputs) {
     byAvg,
     byAll,
     errors: name === scene.metric ? { avg: errorsOf(avgNoise), all: errorsOf(allNoise) } : { avg: null, all: null },
-    verdict: verdictOf(byAvg, byAll, aboutOf(facts, isScored, inputs), { isOne, isNear }, inputs),
+    verdict:
+      isNear || (!isOne && !byAll)
+        ? { ...found, todo: "" }
+        : withRecommendation(found, centres, board.few?.[name] ?? "", inputs),
   };
+  // What not every frame of a drag shows.
+  lazily(shown, "worst", () => worstsOf(facts, values, centres, counted));
+  lazily(shown, "worstLosses", () => centres.map((row) => row[worstOf(row, counted)] ?? NaN));
+  return /** @type {any} */ (shown);
+}
+
+/** The verdict, and what to do after it, where avg and all are known. @param {import("./verdict.js").Verdict} found @param {Float64Array[]} centres @param {string | string[]} few reasons by client @param {Inputs} inputs */
+function withRecommendation(found, centres, few, { board, scene }) {
+  const everyone = board.clients.map((_, i) => i);
+  const counted = few ? everyone.filter((i) => !few[i]) : everyone;
+  const which = counted.length ? counted : everyone;
+  const names = once(board.clients, () => board.clients.map(({ name }) => inWords(name)));
+  const columns = which.length < everyone.length ? centres.map((own) => which.map((i) => own[i])) : centres;
+  const todo = recommendation(
+    found,
+    scene.generators.map(inWords),
+    which.map((i) => names[i]),
+    columns,
+  );
+  const [headline, ...rest] = found.sentences;
+  return { ...found, todo, sentences: [headline, ...(todo ? [todo] : []), ...rest] };
 }
 
 /** The verdict by what is known: where avg or all is not yet, by the other alone. @param {Aggregate} byAvg @param {Aggregate | null} byAll @param {import("./verdict.js").About} about @param {{isOne: boolean, isNear: boolean}} is @param {Inputs} inputs */
@@ -238,6 +260,7 @@ function aboutOf({ name, label, same, corrected, distance, sure, why }, isScored
     p: Number.isNaN(p) ? null : p,
     few: few ? once(few, left) : [],
     distance,
+    testing: (Boolean(board.filled.doing) || result.tested === false) && !board.filled.stopped,
   };
 }
 
@@ -264,4 +287,81 @@ function worstsOf(facts, values, centres, shares) {
     const client = worstOf(centres[g], shares);
     return { value: scoreOf(facts, at(centres[g], client)), client, plain };
   });
+}
+
+/**
+ * The noise of aggregates, from Python's draws. In a drag of one weight the others keep their proportions: then it is
+ * that of where the drag began, made smaller or larger, and what the one client changes. No DOM.
+ *
+ *
+ * @typedef {{draws: Int8Array, scale: Float64Array}} Drawn  B × k draws, each client's in units of its scale
+ * @typedef {{weights: ArrayLike<number>, noise: Float64Array}} Anchor  noise that was added up in full
+ * @typedef {{share: number, clients: number[], by: number[]}} Change  weights = share · those before + by, of the clients
+ */
+
+// Of the clients: where more than these leave the proportions, all is added up anew.
+const MAX_CHANGED_SHARE = 0.1;
+// Of a weight: what is closer is rounding. It must not grow by more than this.
+const WEIGHT_ROUNDING = 1e-14;
+const MAX_GROWTH = 100;
+
+/** @param {PackedDraws} packed @returns {Drawn} */
+function drawsOf(packed) {
+  return once(packed, () => {
+    const draws = Int8Array.from(atob(packed.int8), (letter) => letter.charCodeAt(0));
+    return { draws, scale: readRow(packed.scale) };
+  });
+}
+
+/** @type {WeakMap<PackedDraws, Anchor>} */
+const anchors = new WeakMap();
+
+/** The noise of one generator's average: `averageNoise`, to rounding. @param {PackedDraws} packed @param {ArrayLike<number>} weights @returns {Float64Array} */
+export function noiseUnder(packed, weights) {
+  const drawn = drawsOf(packed);
+  const anchor = anchors.get(packed);
+  const change = anchor && !Number.isNaN(anchor.noise[0]) ? changeBetween(anchor.weights, weights) : null;
+  if (anchor && change) return moveNoise(anchor.noise, drawn, change);
+  const noise = averageNoise(drawn.draws, drawn.scale, weights);
+  anchors.set(packed, { weights, noise });
+  return noise;
+}
+
+/** Noise that depends on no weights of the page. @param {PackedDraws} packed of one column */
+export function noiseOfOne(packed) {
+  const { draws, scale } = drawsOf(packed);
+  return once(draws, () => Float64Array.from(draws, (draw) => draw * scale[0]));
+}
+
+/** @param {Float64Array} noise @param {Drawn} drawn @param {Change} change */
+function moveNoise(noise, { draws, scale }, { share, clients, by }) {
+  const k = scale.length;
+  const sums = new Float64Array(noise.length);
+  for (let b = 0; b < sums.length; b++) sums[b] = share * noise[b];
+  clients.forEach((i, n) => {
+    const unit = by[n] * scale[i];
+    for (let b = 0, at = i; b < sums.length; b++, at += k) sums[b] += unit * draws[at];
+  });
+  return sums;
+}
+
+/** The last one: all generators ask for the same. @type {{from: ArrayLike<number>, to: ArrayLike<number>, change: Change | null}} */
+let last = { from: [], to: [], change: null };
+
+/** @param {ArrayLike<number>} from @param {ArrayLike<number>} to */
+function changeBetween(from, to) {
+  if (last.from !== from || last.to !== to) last = { from, to, change: changeOf(from, to) };
+  return last.change;
+}
+
+/** Null where it is not short. @param {ArrayLike<number>} from @param {ArrayLike<number>} to @returns {Change | null} */
+export function changeOf(from, to) {
+  const everyone = Array.from(to, (_, i) => i);
+  const ratios = Float64Array.from(everyone.filter((i) => from[i] > 0).map((i) => to[i] / from[i])).sort();
+  const share = ratios[ratios.length >> 1] ?? Infinity;
+  if (share > MAX_GROWTH) return null;
+  const clients = everyone.filter((i) => Math.abs(to[i] - share * from[i]) > WEIGHT_ROUNDING * to[i]);
+  return clients.length > MAX_CHANGED_SHARE * to.length
+    ? null
+    : { share, clients, by: clients.map((i) => to[i] - share * from[i]) };
 }

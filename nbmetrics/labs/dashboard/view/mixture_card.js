@@ -1,20 +1,21 @@
 /**
+ * Twin: theory/best_mixture.py · held by: tests/labs/dashboard/test_mixture_page.py
+ *
  * The best mixture of the generators on show, by KID-all: Python finds it when asked, for the weights on show. Its shares
  * can be moved here, and what they score follows at once, also in a saved page.
  *
  * @import { Store } from "../../toolkit/view/store.js"
- * @import { Terms } from "./mixture_scores.js"
  * @import { Numbers, Scene, Written } from "./types.js"
  */
 import { NumberTable } from "../../toolkit/view/chart.js";
-import { el, setText } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { read, readRow } from "../../toolkit/view/json_numbers.js";
-import { shownNumber } from "../../toolkit/view/numbers.js";
+import { shortened } from "../../toolkit/view/name_width.js";
+import { shareText, shownNumber } from "../../toolkit/view/numbers.js";
+import { slides } from "../../toolkit/view/slider.js";
 import { orderOf, sameScores } from "../../toolkit/view/ties.js";
-import { card } from "./certificate_card.js";
+import { card, withWeight } from "./certificate.js";
 import { inWords, sharesOf } from "./metric_view.js";
-import { MixtureRow } from "./mixture_row.js";
-import { mixtureScores, withShareOf } from "./mixture_scores.js";
 import { percent } from "./verdict.js";
 
 const HEAD = "Would a mixture do better?";
@@ -253,4 +254,84 @@ function tableOf(scores, alone, clients, single) {
   const saved = savedOf(scores, alone);
   const rows = orderOf(saved).map((i) => [clients[i].name, ...[scores[i], alone[i], saved[i]].map(shownNumber)]);
   return { heads: ["Client", "mixture", single, "saved"], rows };
+}
+
+/* One generator's share in a mixture: a slider, a mark where the best mixture has it, and a number to type. */
+
+// Pixels of a name beside its slider.
+const NAME_PX = 90;
+
+export class MixtureRow {
+  /** @param {Store} gesture what takes the shares, as a store takes scenes @param {AbortSignal} signal @param {string} name @param {(share: number) => any} write */
+  constructor(gesture, signal, name, write) {
+    this.input = el("input", {
+      type: "range",
+      min: "0",
+      max: "1",
+      step: "0.01",
+      "aria-label": `${name} in the mixture`,
+    });
+    this.number = el("input", {
+      type: "number",
+      min: "0",
+      max: "100",
+      step: "any",
+      "aria-label": `${name} in the mixture in percent`,
+    });
+    this.bar = el("span");
+    this.best = el("span", { class: "nbm-mixture-best" });
+    this.root = el("div", { class: "nbm-mixture-row" }, [
+      el("span", { title: name }, [shortened(name, NAME_PX)]),
+      el("div", { class: "nbm-weight-slide" }, [
+        el("div", { class: "nbm-weight-track nbm-mixture-track", "aria-hidden": "true" }, [this.bar]),
+        this.best,
+        this.input,
+      ]),
+      el("label", {}, [this.number, "%"]),
+    ]);
+    slides(this.input, gesture, write, signal);
+    this.number.addEventListener("keydown", (event) => event.stopPropagation(), { signal });
+    const typed = () => {
+      const share = this.number.valueAsNumber / 100;
+      gesture.edit(write(Number.isFinite(share) ? share : this.share));
+    };
+    this.number.addEventListener("change", typed, { signal });
+    this.share = 0;
+  }
+
+  /** @param {number} share @param {number} best */
+  paint(share, best) {
+    this.share = share;
+    this.input.value = String(share);
+    this.number.value = String(Number((100 * share).toFixed(1)));
+    setAttributes(this.input, { "aria-valuetext": `${shareText(share)}, in the best mixture ${shareText(best)}` });
+    setAttributes(this.bar, { style: `width: ${(100 * share).toFixed(1)}%` });
+    this.best.hidden = !(best > 0);
+    setAttributes(this.best, { style: `left: calc(6px + (100% - 12px) * ${best.toFixed(4)})` });
+  }
+}
+
+/* KID of any mixture of generators, and its shares as one of them is moved. No DOM. */
+
+/** @typedef {{alone: Written[], by_client: Written[][], apart: Written[][]}} Terms  see mixture.py */
+
+/** KID of a mixture with all clients together, and with each. @param {Terms} terms @param {number[]} alpha */
+export function mixtureScores({ alone, by_client: byClient, apart }, alpha) {
+  const served = alpha.map((_, j) => j).filter((j) => alpha[j] > 0);
+  let less = 0;
+  for (const j of served) {
+    const own = readRow(apart[j]);
+    for (const l of served) if (l > j) less += alpha[j] * alpha[l] * own[l];
+  }
+  const scoreOf = (/** @type {Written[]} */ singles) => {
+    const scores = readRow(singles);
+    return served.reduce((sum, j) => sum + alpha[j] * scores[j], 0) - less;
+  };
+  return { all: scoreOf(alone), clients: byClient.map(scoreOf) };
+}
+
+/** α with another share of one: of the others in proportion, or as in `best` where they have none. @param {number[]} alpha @param {number} j @param {number} share @param {number[]} best */
+export function withShareOf(alpha, j, share, best) {
+  const isAlone = alpha.every((own, l) => l === j || !(own > 0));
+  return withWeight(isAlone ? best : alpha, j, Math.min(1, Math.max(0, share)));
 }

@@ -259,6 +259,7 @@ export function crossings(left, right, byLeft, byRight) {
 /** A verdict in a few words. @param {import("./verdict.js").Verdict} verdict */
 export function briefly({ state, avg, all }) {
   if (state === "size") return "order explained by sample size";
+  if (state === "testing") return "testing …";
   if (state === "unknown")
     return avg.length === 1 && all.length === 1 ? `${avg[0]}, not shown to be best` : "not enough data";
   const isSame = avg.length === all.length && avg.every((name) => all.includes(name));
@@ -271,4 +272,10 @@ export function choose(store, g) {
   const scene = /** @type {any} */ (store.scene);
   const name = scene.generators[g];
   store.edit({ ...scene, generator: scene.generator === name ? "" : name }, "");
+}
+
+/** Where the least is, the first of equals; -1 where there is none. @param {ArrayLike<number>} losses */
+export function leastOf(losses) {
+  const least = lowest(losses);
+  return Number.isNaN(losses[least] ?? NaN) ? -1 : least;
 }

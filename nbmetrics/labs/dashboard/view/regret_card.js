@@ -15,9 +15,9 @@ import { shortened } from "../../toolkit/view/name_width.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
 import { orderOf } from "../../toolkit/view/ties.js";
 import { cellsNow } from "./cell_values.js";
-import { card } from "./certificate_card.js";
-import { leastOf } from "./decision_inputs.js";
+import { card } from "./certificate.js";
 import { inWords } from "./metric_view.js";
+import { leastOf } from "./place_ranges.js";
 import { regret } from "./winner_regions.js";
 
 const HEAD = "Who pays for it?";
@@ -33,6 +33,7 @@ export class RegretCard {
     this.store = store;
     /** @type {number[]} */
     this.order = [];
+    this.painted = "";
     this.key = el("p", { class: "nbm-note" });
     this.legend = el("ul", { class: "nbm-regret-legend" });
     this.first = el("div", { class: "nbm-regret-rows" });
@@ -49,6 +50,9 @@ export class RegretCard {
     const choices = choicesOf(shown);
     this.root.hidden = !choices.length || scene.generators.length < 2;
     if (this.root.hidden) return;
+    const key = `${scene.metric} ${scene.generators.join("\n")} ${choices.map(({ words, g }) => `${g} ${words}`).join()}`;
+    if (this.store.before && key === this.painted) return; // no bar depends on the weights
+    this.painted = key;
     const losses = regret(shown.centres);
     const { blind } = cellsNow(this.store.model, scene.metric);
     const lost = clients.map((_, i) => choices.map(({ g }) => losses[g][i]));

@@ -10,9 +10,14 @@ import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/d
 import { shortened } from "../../toolkit/view/name_width.js";
 import { choose, crossings, rangeText, tiers } from "./place_ranges.js";
 
+/** @typedef {{order: number[], row: number}} Beside  rows of a table that the lines go on from: their generators, and pixels of a row */
+
 const ROW_PX = { few: 28, many: 21 };
 const MAX_GENERATORS_WIDE_ROWS = 8;
+const HEADS = ["by avg", "by all"];
 const HEAD_PX = 20;
+// Of the head of the table that it stands beside, as in style.css.
+const BESIDE_HEAD_PX = 28;
 const [LINES_PX, MAX_SIDE_PX] = [44, 170];
 const LETTER_PX = 6.6;
 const GUTTERS_PX = 18;
@@ -27,8 +32,9 @@ export class Ribbon {
     this.signal = signal;
     this.width = 300;
     this.ends = [100, 200];
+    this.top = HEAD_PX;
     this.rooms = [80, 80];
-    this.heads = ["by avg", "by all"].map((text) => svg("text", { y: 12, class: "nbm-quiet" }, [text]));
+    this.heads = HEADS.map((text) => svg("text", { class: "nbm-quiet" }, [text]));
     this.lines = svg("g");
     this.brackets = svg("g", { class: "nbm-dashboard-brackets" });
     this.drawing = svg("svg", { class: "nbm-chart", role: "img" }, [...this.heads, this.brackets, this.lines]);
@@ -40,26 +46,33 @@ export class Ribbon {
     });
   }
 
-  /** @param {Scene} scene @param {Shown} shown */
-  paint({ generators, generator }, { byAvg, byAll, facts, isFar }) {
+  /** @param {Scene} scene @param {Shown} shown @param {Beside | null} [beside] where it stands beside a table, whose names it does not repeat */
+  paint({ generators, generator }, { byAvg, byAll, facts, isFar }, beside = null) {
     this.root.hidden = !byAll || generators.length < 2;
     if (this.root.hidden || !byAll) return;
     this.root.style.visibility = isFar ? "hidden" : ""; // its room is kept
     const sides = [byAvg, byAll];
     const groups = sides.map(({ ranges, centres }) => tiers(ranges, centres));
-    const orders = groups.map((side) => side.flat());
-    const row = generators.length <= MAX_GENERATORS_WIDE_ROWS ? ROW_PX.few : ROW_PX.many;
+    const orders = groups.map((side, k) =>
+      beside && !k ? beside.order.filter((g) => side.flat().includes(g)) : side.flat(),
+    );
+    const row = beside?.row ?? (generators.length <= MAX_GENERATORS_WIDE_ROWS ? ROW_PX.few : ROW_PX.many);
     const crossed = crossings(orders[0], orders[1], byAvg.ranges, byAll.ranges);
     const words = generators.map((_, g) => sides.map(({ ranges }) => rangeText(ranges.low[g], ranges.high[g])));
-    this.fit(generators.length, row, LETTER_PX * Math.max(...words.flat().map(({ length }) => length)));
+    this.fit(
+      generators.length,
+      row,
+      LETTER_PX * Math.max(...words.flat().map(({ length }) => length)),
+      beside !== null,
+    );
     resizeChildren(this.lines, generators.length, (g) => this.makeLine(g)).forEach((line, g) => {
       const rows = orders.map((order) => order.indexOf(g));
       line.classList.toggle("nbm-selected", generators[g] === generator);
       this.paintLine(
         line,
         generators[g],
-        words[g],
-        rows.map((at) => (at < 0 ? NaN : HEAD_PX + (at + 0.5) * row)),
+        beside && byAvg.ranges.low[g] === byAvg.ranges.high[g] ? ["", words[g][1]] : words[g],
+        rows.map((at) => (at < 0 ? NaN : this.top + (at + 0.5) * row)),
       );
       setAttributes(line, { "data-generator": generators[g], "data-crossed": crossed[g] });
     });
@@ -68,20 +81,31 @@ export class Ribbon {
     setAttributes(this.drawing, { "aria-label": `Places on ${facts.label}: ${spoken.join("; ")}` });
   }
 
-  /** @param {number} count @param {number} row @param {number} range pixels of the longest range */
-  fit(count, row, range) {
+  /** @param {number} count @param {number} row @param {number} range pixels of the longest range @param {boolean} isBeside */
+  fit(count, row, range, isBeside) {
     const half = Math.min(MAX_SIDE_PX, (this.width - LINES_PX) / 2);
     this.rooms = [half - range - GUTTERS_PX, half - range - GUTTERS_PX];
     if (this.rooms[0] < MIN_NAME_PX) this.rooms = [0, this.width - LINES_PX - MIN_LEFT_PX - range - GUTTERS_PX];
     const left = Math.max(MIN_LEFT_PX, this.rooms[0] + range + GUTTERS_PX);
     this.ends = [left, this.rooms[0] ? this.width - left : left + LINES_PX];
+    if (isBeside) {
+      this.rooms = [0, Math.min(MAX_SIDE_PX, this.width / 2 - range - GUTTERS_PX)];
+      this.ends = [range + GUTTERS_PX, this.width - this.rooms[1] - range - GUTTERS_PX];
+    }
+    const top = isBeside ? BESIDE_HEAD_PX : HEAD_PX;
+    this.top = top;
     setAttributes(this.drawing, {
-      viewBox: `0 0 ${this.width} ${HEAD_PX + count * row}`,
-      height: HEAD_PX + count * row,
+      viewBox: `0 0 ${this.width} ${top + count * row}`,
+      height: top + count * row,
     });
-    this.heads.forEach((head, k) =>
-      setAttributes(head, { x: this.ends[k] + (k ? 12 : -12), "text-anchor": k ? "start" : "end" }),
-    );
+    this.heads.forEach((head, k) => {
+      setAttributes(head, {
+        x: this.ends[k] + (k ? 12 : -12),
+        y: isBeside ? 18 : 12,
+        "text-anchor": k ? "start" : "end",
+      });
+      setText(head, isBeside && !k ? "" : HEADS[k]);
+    });
   }
 
   /** @param {Element} line @param {string} name @param {string[]} ranges @param {number[]} ys */
@@ -107,9 +131,9 @@ export class Ribbon {
     const marks = groups.flatMap((side, k) => {
       let at = 0;
       return side.map((group) => {
-        const [x, y1] = [this.ends[k] + (k ? 5 : -5), HEAD_PX + (at + 0.2) * row];
+        const [x, y1] = [this.ends[k] + (k ? 5 : -5), this.top + (at + 0.2) * row];
         at += group.length;
-        return group.length > 1 ? `M${x} ${y1.toFixed(1)}V${(HEAD_PX + (at - 0.2) * row).toFixed(1)}` : "";
+        return group.length > 1 ? `M${x} ${y1.toFixed(1)}V${(this.top + (at - 0.2) * row).toFixed(1)}` : "";
       });
     });
     const paths = marks.filter(Boolean);

@@ -4,21 +4,30 @@
  *
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Decided } from "./decision_inputs.js"
- * @import { Numbers, Scene } from "./types.js"
- * @import { Winners } from "./winner_map.js"
+ * @import { MetricFacts, Numbers, Scene } from "./types.js"
+ * @import { Told, Winners } from "./winner_regions.js"
  */
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { nameWidth, shortened } from "../../toolkit/view/name_width.js";
 import { shareText } from "../../toolkit/view/numbers.js";
-import { branches, groupsOf, nameOf, thirds, totals, withTotals } from "./client_groups.js";
-import { leastOf } from "./decision_inputs.js";
 import { sharesOf } from "./metric_view.js";
-import { CORNERS, middle, partsAt, pathOf, roundParts, spot } from "./simplex.js";
+import { leastOf } from "./place_ranges.js";
 import { listed } from "./verdict.js";
-import { WinnerChoice } from "./winner_choice.js";
-import { patches, turns, winnerAt } from "./winner_map.js";
-import { regions } from "./winner_regions.js";
+import {
+  branches,
+  groupsOf,
+  nameOf,
+  patches,
+  regions,
+  thirds,
+  totals,
+  turns,
+  winnerAt,
+  winnersOf,
+  withinOf,
+  withTotals,
+} from "./winner_regions.js";
 
 const BOX = "0 -24 260 244";
 // How far a key moves a group's weight, and with Shift.
@@ -30,6 +39,8 @@ const ARROWS = {
   ArrowUp: [-0.5, -0.5, 1],
   ArrowDown: [0.5, 0.5, -1],
 };
+
+const HEAD = "Who wins as groups of clients count more?";
 
 export class Triangle {
   /** @param {Store} store @param {AbortSignal} signal */
@@ -71,14 +82,13 @@ export class Triangle {
       el("span", {}, ["Groups"]),
       ...this.ways,
     ]);
-    this.root = el("details", { class: "nbm-fold", open: "" }, [
-      el("summary", {}, ["Weights of three groups"]),
+    this.root = el("section", { class: "nbm-decision", "aria-label": HEAD }, [
+      el("span", { class: "nbm-card-head", role: "heading", "aria-level": "3" }, [HEAD]),
       this.group,
       this.choice.root,
       this.drawing,
       this.note,
     ]);
-    this.root.addEventListener("toggle", () => store.changed(), { signal });
     const on = (/** @type {string} */ name, /** @type {(event: any) => void} */ call) =>
       this.drawing.addEventListener(name, call, { signal });
     on("pointerdown", (event) => this.press(event));
@@ -115,7 +125,7 @@ export class Triangle {
   /** @param {Scene} scene @param {Numbers} numbers @param {Decided} decided */
   paint(scene, { clients, shares, metrics }, decided) {
     this.root.hidden = clients.length < 3;
-    if (this.root.hidden || !this.root.open) return;
+    if (this.root.hidden) return;
     const groups = groupsOf(scene, clients.length);
     const own = JSON.stringify(groups);
     this.ways.forEach((button, n) => {
@@ -278,4 +288,153 @@ function noteOf(isHeld, words, small) {
 /** @param {[number[], number[]]} ends weights of the groups */
 function lineOf(ends) {
   return pathOf(ends.map(spot)).slice(0, -1);
+}
+
+/* The triangle of three weights in pixels of its drawing. No DOM. */
+
+/** Corners: left, right, top. */
+export const CORNERS = [
+  [14, 196],
+  [246, 196],
+  [130, -4],
+];
+// Pixels between two spans that are one.
+const SEAM_PX = 0.6;
+
+/** Pixels of three weights. @param {number[]} parts */
+export function spot(parts) {
+  return [0, 1].map((axis) => parts.reduce((sum, part, n) => sum + part * CORNERS[n][axis], 0));
+}
+
+/** Three weights at a pixel. @param {number} x @param {number} y */
+export function partsAt(x, y) {
+  const [left, right, top] = CORNERS;
+  const up = (left[1] - y) / (left[1] - top[1]);
+  const across = (x - left[0] - up * (top[0] - left[0])) / (right[0] - left[0]);
+  return [1 - up - across, across, up];
+}
+
+/** On the triangle, in steps of a thousandth, of sum 1. @param {number[]} parts */
+export function roundParts(parts) {
+  const kept = parts.map((part) => Math.max(0, part));
+  const total = kept.reduce((sum, part) => sum + part, 0);
+  const [first, second] = kept.map((part) => Math.round((1000 * part) / total) / 1000);
+  return [first, Math.min(second, 1 - first), Math.max(0, 1 - first - second)];
+}
+
+/** @param {number[][]} points */
+export function pathOf(points) {
+  return `M${points.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}Z`;
+}
+
+/** Where convex polygons together are widest: a place for a name, and how much room there is. @param {number[][][]} polygons */
+export function middle(polygons) {
+  const ys = polygons.flatMap((points) => points.map(([, y]) => y));
+  const [low, high] = [Math.min(...ys), Math.max(...ys)];
+  let best = { x: 0, y: 0, room: 0 };
+  for (let n = 1; n < 8; n++) {
+    const y = low + ((high - low) * n) / 8;
+    for (const [from, to] of spansAt(polygons, y))
+      if (to - from > best.room && Math.min(y - low, high - y) > 6) best = { x: (from + to) / 2, y, room: to - from };
+  }
+  return best;
+}
+
+/** @param {number[][][]} polygons @param {number} y @returns {[number, number][]} */
+function spansAt(polygons, y) {
+  /** @type {[number, number][]} */
+  const spans = [];
+  for (const points of polygons) {
+    const xs = points.flatMap(([x, at], m) => {
+      const [other, beyond] = points[(m + 1) % points.length];
+      return at < y === beyond < y ? [] : [x + ((other - x) * (y - at)) / (beyond - at)];
+    });
+    if (xs.length) spans.push([Math.min(...xs), Math.max(...xs)]);
+  }
+  spans.sort((a, b) => a[0] - b[0]);
+  /** @type {[number, number][]} */
+  const joined = [];
+  for (const [from, to] of spans) {
+    const last = joined[joined.length - 1];
+    if (last && from <= last[1] + SEAM_PX) last[1] = Math.max(last[1], to);
+    else joined.push([from, to]);
+  }
+  return joined;
+}
+
+/* By which aggregate the triangle of weights shows who wins: avg, which the page knows, or all, which Python computes for the groups on show once it is chosen. */
+
+export class WinnerChoice {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    this.by = "avg";
+    this.asked = "";
+    this.buttons = ["avg", "all"].map((by) => {
+      const button = el("button", { type: "button" }, [by]);
+      button.addEventListener("click", () => this.choose(by), { signal });
+      return button;
+    });
+    this.root = el("div", { class: "nbm-group", role: "group", "aria-label": "Winner by" }, [
+      el("span", {}, ["Winner by"]),
+      ...this.buttons,
+    ]);
+  }
+
+  /** @param {string} by */
+  choose(by) {
+    if (this.asked && by === "avg") this.store.send({ kind: "no winners" });
+    this.by = by;
+    this.asked = "";
+    this.store.changed();
+  }
+
+  /** @returns {Told} */
+  get told() {
+    return this.store.model.get("winners") ?? {};
+  }
+
+  /** What is to be drawn by all; null where it is avg's. @param {Scene} scene @param {MetricFacts} facts @param {number[]} groups @param {number[]} shares @returns {Winners | null} */
+  paint(scene, { same, pooled }, groups, shares) {
+    const { store, told } = this;
+    const within = withinOf(shares, groups);
+    const winners = winnersOf(told, scene, groups, within);
+    const isOpen = this.by === "all" || winners !== null || !store.saved;
+    this.root.hidden = same || pooled === false || !isOpen;
+    for (const button of this.buttons)
+      setAttributes(button, { "aria-pressed": String(button.textContent === this.by) });
+    if (this.root.hidden || this.by === "avg") return null;
+    const isComplete = winners !== null && !told.doing;
+    if (!isComplete && !store.before && !store.saved && !store.lost) this.ask(scene, groups, within);
+    return winners;
+  }
+
+  /** Once for the same groups. @param {Scene} scene @param {number[]} groups @param {number[]} within */
+  ask(scene, groups, within) {
+    const key = JSON.stringify([scene.metric, scene.generators, groups, within.map((share) => share.toFixed(9))]);
+    if (key === this.asked) return;
+    this.asked = key;
+    this.store.send({ kind: "winners", scene });
+  }
+
+  /** What the triangle shows. @param {MetricFacts} facts @param {Winners | null} winners */
+  words({ label, same, pooled }, winners) {
+    const { store, told } = this;
+    const byAvg = `Who wins by ${label} avg`;
+    if (same) return `${byAvg}; by all it is the same, as always with ${label}.`;
+    if (pooled === false) return `${byAvg}.`;
+    if (this.root.hidden) return `${byAvg}. By all: choose it in a notebook, and save the page there.`;
+    if (this.by === "avg") return `${byAvg}.`;
+    if (winners) {
+      const further = told.doing ? ` Python goes on: ${told.doing} …` : "";
+      const shifted = winners.shifted
+        ? " The bias of few rows is taken off as it was at the weights then on show."
+        : "";
+      return `Who wins by ${label}-all: Python’s at ${winners.points.length} points, taken for straight in between.${shifted}${further}`;
+    }
+    if (store.saved) return `${byAvg}: by all a notebook computes it for these groups and weights within them.`;
+    if (store.lost || store.waiting) return `${byAvg}: Python, which computes all, is busy or gone.`;
+    if (told.error) return `${byAvg}: by all it is not known. Python: ${told.error}`;
+    return `${byAvg}, until Python has computed all: ${told.doing || "it begins"} …`;
+  }
 }

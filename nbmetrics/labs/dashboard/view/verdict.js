@@ -12,9 +12,9 @@ import { deviation, firstOf, inErrors, leaders, leads, upperTail } from "./place
  * @typedef {{plain: ArrayLike<number>, centres: ArrayLike<number>, noise: Noise | null, ranges: Ranges}} Aggregate
  *   the generators by avg, or by all, as losses: lower is better
  * @typedef {{label: string, same?: boolean, corrected?: boolean, clients?: number, scored?: number, enough?: number | null,
- *   p?: number | null, why?: string, few?: string[], distance?: boolean}} About  as in Python, with its defaults
+ *   p?: number | null, why?: string, few?: string[], distance?: boolean, testing?: boolean}} About  as in Python, with its defaults
  * @typedef {Required<About>} Context
- * @typedef {{state: "winner" | "tie" | "size" | "unknown", avg: string[], all: string[], sentences: string[]}} Verdict
+ * @typedef {{state: "winner" | "tie" | "size" | "unknown" | "testing", avg: string[], all: string[], sentences: string[]}} Verdict
  */
 
 const SIGNIFICANCE_LEVEL = 0.05;
@@ -30,6 +30,7 @@ const DEFAULTS = {
   p: null,
   few: [],
   distance: false,
+  testing: false,
 };
 
 /** Losses with the places that follow from them. @param {ArrayLike<number>} plain @param {ArrayLike<number>} centres @param {Noise | null} noise @returns {Aggregate} */
@@ -58,7 +59,13 @@ export function verdict(names, avg, pooled, context) {
     );
   }
   const sure = placed.filter((g) => !sides.some((side) => isUnsure(side, g)));
-  if (sure.length < 2 || !sides.every(isKnown)) {
+  const areKnown = sure.length >= 2 && sides.every(isKnown);
+  if (about.testing && !(areKnown && (!pooled || isTested(about.p) || isExact(sides)))) {
+    const winners = sides.map(({ plain }) => firstOf(plain));
+    const body = `on ${about.label}, ${firsts(names, winners)} so far; testing whether that is chance …`;
+    return verdictOf("testing", names, winners, [body, ...withoutScore(names, placed)], about);
+  }
+  if (!areKnown) {
     const winners = sides.map(({ plain }) => firstOf(plain));
     const body = `on ${about.label}, ${firsts(names, winners)}; this may be chance: ${about.why}.`;
     return verdictOf("unknown", names, winners, [body, ...withoutScore(names, placed), ...under], about);
@@ -76,7 +83,7 @@ function stateAndHeadline(names, sides, winners, about, size) {
   const on = `on ${about.label}, `;
   const [last, tops] = [winners.length - 1, sides.map(({ plain }) => firstOf(plain))];
   if (!isShared(winners[0], winners[last]) && (isExact(sides) || doDiffer(about.p))) {
-    const more = "This is more than chance and more than sample size";
+    const more = "This is more than chance and sample size";
     return { state: "winner", body: `${on}avg and all disagree: ${each(names, winners)}. ${more}.` };
   }
   if (!isShared(tops[0], tops[last])) {

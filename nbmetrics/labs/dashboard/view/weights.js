@@ -1,27 +1,32 @@
 /**
- * Weights of the clients: a bar each to drag or to type, on a track that shows who wins by avg where; bars that are held
- * stay, the others give and take in proportion. With many clients only the rows in view are painted in a drag.
+ * Weights of the clients: first the bars of those that decide most, to drag or to type; bars that are held stay, the
+ * others give and take in proportion. On demand all of them, and below each who wins by avg where, and how much the client
+ * decides. Only the rows in view are painted in a drag.
  *
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Decided } from "./decision_inputs.js"
  * @import { Numbers, Scene } from "./types.js"
  */
-import { el, setText, watchSize } from "../../toolkit/view/dom.js";
+import { resizeChildren } from "../../toolkit/view/chart.js";
+import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
 import { shareText } from "../../toolkit/view/numbers.js";
-import { withWeight } from "./certificate.js";
-import { decidedOf, influencesOf } from "./decision_inputs.js";
+import { slides } from "../../toolkit/view/slider.js";
+import { orderOf } from "../../toolkit/view/ties.js";
+import { breakpoints, withWeight } from "./certificate.js";
+import { decidedOf, influencesOf, trackWords } from "./decision_inputs.js";
 import { inWords, sharesOf } from "./metric_view.js";
-import { Triangle } from "./triangle.js";
-import { WeightRow } from "./weight_row.js";
 
-// Clients that are shown without scrolling, and pixels of a row.
-const MAX_CLIENTS_UNSCROLLED = 12;
-const ROW_PX = 56;
+// Clients whose bars are all shown at once, those shown of more, and those shown without scrolling.
+const [MAX_CLIENTS_SHOWN, CLIENTS_SHOWN_OF_MORE, MAX_CLIENTS_UNSCROLLED] = [5, 4, 12];
+// Pixels of a row, without and with what is below a bar; of the list, from which on it has two columns.
+const ROW_PX = { short: 38, tall: 60 };
+const TWO_COLUMNS_PX = 620;
 // Rows out of view that are painted together, after the others.
 const ROWS_A_BATCH = 50;
 // To what the bars of many clients may run.
 const SCALES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
-const SAY = "Say: the weight times how far the generators lie apart with the client; how much the client decides.";
+const HEAD = "What if a client counted more?";
+const INFLUENCE = "Influence: how much the client decides, its weight times how far the generators lie apart with it.";
 
 export class Weights {
   /** @param {Store} store @param {AbortSignal} signal */
@@ -35,32 +40,48 @@ export class Weights {
     this.most = 1;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
-    this.view = { top: 0, height: 600 };
+    this.view = { top: 0, height: 600, width: 600 };
+    this.isOpen = false;
+    this.isDetailed = false;
+    /** Of those shown first: whose they are, and their positions. @type {{of: string, which: number[]}} */
+    this.first = { of: "", which: [] };
     this.byRows = this.makeButton("By rows", (clients) => clients.map(({ rows }) => rows));
     this.alike = this.makeButton("All alike", (clients) => clients.map(() => 1));
     this.list = el("div", { class: "nbm-weights-list" });
     this.key = el("p", { class: "nbm-note nbm-weights-key" });
     this.words = el("p", { class: "nbm-weights-words", "aria-live": "polite" });
-    this.triangle = new Triangle(store, signal);
-    const heading = el("span", { class: "nbm-card-head", role: "heading", "aria-level": "3" }, [
-      "Weights of the clients",
-    ]);
-    this.head = el("div", { class: "nbm-weights-head" }, [heading, this.byRows, this.alike]);
+    this.more = this.makeToggle("isOpen");
+    this.detail = this.makeToggle("isDetailed");
+    setText(this.detail, "Who wins where");
+    this.heading = el("span", { class: "nbm-card-head", role: "heading", "aria-level": "3" }, [HEAD]);
+    this.influence = el("p", { class: "nbm-note" }, [INFLUENCE]);
+    this.tools = el("div", { class: "nbm-group nbm-weights-tools" }, [this.more, this.byRows, this.alike, this.detail]);
     this.root = el("section", { class: "nbm-dashboard-card", "aria-label": "Weights" }, [
-      this.head,
+      this.heading,
       this.key,
       this.list,
       this.words,
-      el("p", { class: "nbm-note" }, [SAY]),
-      this.triangle.root,
+      this.influence,
+      this.tools,
     ]);
     this.list.addEventListener("scroll", () => this.paintRowsInView(), { signal, passive: true });
-    watchSize(this.list, signal, ({ height }) => {
-      this.view.height = Math.max(height, ROW_PX);
+    watchSize(this.list, signal, ({ width, height }) => {
+      Object.assign(this.view, { width, height: Math.max(height, this.rowPx) });
     });
     signal.addEventListener("abort", () => clearTimeout(this.timer));
     for (const name of ["pointerover", "focusin"])
       this.list.addEventListener(name, (event) => this.tell(/** @type {Element} */ (event.target)), { signal });
+  }
+
+  /** A button that opens or closes a part. @param {"isOpen" | "isDetailed"} what */
+  makeToggle(what) {
+    const button = el("button", { type: "button" });
+    const toggle = () => {
+      this[what] = !this[what];
+      this.store.changed();
+    };
+    button.addEventListener("click", toggle, { signal: this.signal });
+    return button;
   }
 
   /** Weights at once; those that are held stay. @param {string} text @param {(clients: any[]) => number[]} make */
@@ -97,11 +118,11 @@ export class Weights {
     const shown = metrics[scene.metric];
     if (!shown) return;
     while (this.rows.length < clients.length) this.addRow(clients);
+    const isDragged = Boolean(this.store.before);
     const decided = decidedOf(shown, shares, this.store.model.get("board").few?.[scene.metric]);
     const held = heldOf(scene, clients);
     const says = influencesOf(decided.lined, shares);
     this.now = { scene, clients, shares, decided, held, says, mostSay: Math.max(...says) };
-    const isDragged = Boolean(this.store.before);
     if (!isDragged) this.rest(scene, this.now);
     this.list.classList.toggle("nbm-weights-moving", isDragged);
     for (const i of this.inView)
@@ -111,12 +132,13 @@ export class Weights {
       this.paintTracks();
       this.paintOthers(0);
     }
-    this.triangle.paint(scene, numbers, decided);
     this.choose(scene.client);
   }
 
-  /** What does not change in a drag. @param {Scene} scene @param {{shares: number[], decided: Decided, held: number[]}} now */
-  rest({ generators }, { shares, decided, held }) {
+  /** What does not change in a drag. @param {Scene} scene @param {{shares: number[], decided: Decided, held: number[], says: number[]}} now */
+  rest(scene, { shares, decided, held, says }) {
+    const { generators } = scene;
+    this.restRows(scene, says, held);
     const many = shares.length > MAX_CLIENTS_UNSCROLLED;
     const wanted = Math.max(5 / shares.length, 2 * Math.max(...shares));
     this.most = many ? (SCALES.find((scale) => scale >= wanted) ?? 1) : 1;
@@ -128,10 +150,32 @@ export class Weights {
       this.key,
       winner === undefined
         ? ""
-        : `Tracks: plain where ${inWords(winner)} wins by avg, as now; hatched where another does.${scale}${keys}${kept}`,
+        : `Each bar shows who wins by avg at that weight: blue is ${inWords(winner)}, as now; hatched is another.${scale}${keys}${kept}`,
     );
     this.byRows.hidden = this.clients.some(({ rows }) => !rows);
-    this.list.classList.toggle("nbm-weights-many", many);
+    this.list.classList.toggle("nbm-weights-many", many && this.isOpen);
+  }
+
+  /** Which rows are shown: all, or those that decide most, that are held and that is chosen. @param {Scene} scene @param {number[]} says @param {number[]} held */
+  restRows({ metric, generators, client }, says, held) {
+    const count = says.length;
+    const of = JSON.stringify([metric, generators, count]);
+    const isKnown = says.some((say) => say > 0);
+    if (this.first.of !== of && isKnown)
+      this.first = { of, which: orderOf(says.map((say) => -say)).slice(0, CLIENTS_SHOWN_OF_MORE) };
+    const few = this.first.which.length ? this.first.which : says.map((_, i) => i).slice(0, CLIENTS_SHOWN_OF_MORE);
+    const isAll = this.isOpen || count <= MAX_CLIENTS_SHOWN;
+    this.rows.forEach(({ root, name, isActive }, i) => {
+      root.hidden = !(isAll || few.includes(i) || held.includes(i) || name === client || isActive);
+    });
+    const hidden = this.rows.filter(({ root }) => root.hidden).length;
+    this.more.hidden = count <= MAX_CLIENTS_SHOWN;
+    setText(this.more, this.isOpen ? "Fewer clients" : `${hidden} more clients`);
+    setAttributes(this.more, { "aria-expanded": String(this.isOpen) });
+    setAttributes(this.detail, { "aria-pressed": String(this.isDetailed) });
+    setAttributes(this.list, { title: isAll ? "" : "Those that decide most" });
+    this.root.classList.toggle("nbm-weights-detailed", this.isDetailed);
+    for (const part of [this.key, this.words, this.influence]) part.hidden = !this.isDetailed;
   }
 
   /** @param {{name: string}[]} clients */
@@ -162,10 +206,20 @@ export class Weights {
 
   /** The rows that are seen, by position. */
   get inView() {
-    if (this.rows.length <= MAX_CLIENTS_UNSCROLLED) return this.rows.keys();
-    const first = Math.max(0, Math.floor(this.view.top / ROW_PX));
-    const count = Math.ceil(this.view.height / ROW_PX) + 1;
-    return Array.from({ length: Math.min(count, this.rows.length - first) }, (_, n) => first + n);
+    const { rows, columns, rowPx, view } = this;
+    if (!this.isOpen) return rows.map((_, i) => i).filter((i) => !rows[i].root.hidden);
+    if (rows.length <= MAX_CLIENTS_UNSCROLLED) return rows.keys();
+    const first = columns * Math.max(0, Math.floor(view.top / rowPx));
+    const count = columns * (Math.ceil(view.height / rowPx) + 1);
+    return Array.from({ length: Math.min(count, rows.length - first) }, (_, n) => first + n);
+  }
+
+  get rowPx() {
+    return this.isDetailed ? ROW_PX.tall : ROW_PX.short;
+  }
+
+  get columns() {
+    return this.view.width < TWO_COLUMNS_PX ? 1 : 2;
   }
 
   /** @param {number} i */
@@ -188,7 +242,7 @@ export class Weights {
 
   /** The rows that nobody sees, some at a time. @param {number} from */
   paintOthers(from) {
-    if (this.rows.length <= MAX_CLIENTS_UNSCROLLED || from >= this.rows.length) return;
+    if (!this.isOpen || this.rows.length <= MAX_CLIENTS_UNSCROLLED || from >= this.rows.length) return;
     this.timer = setTimeout(() => {
       for (let i = from; i < Math.min(from + ROWS_A_BATCH, this.rows.length); i++) this.paintRow(i);
       this.paintOthers(from + ROWS_A_BATCH);
@@ -222,9 +276,10 @@ export class Weights {
     this.chosen = name;
     this.rows.forEach((row) => row.root.classList.toggle("nbm-selected", row.name === name));
     const at = this.rows.findIndex((row) => row.name === name);
-    if (at < 0 || this.rows.length <= MAX_CLIENTS_UNSCROLLED || this.rows[at].root.contains(document.activeElement))
-      return;
-    this.list.scrollTop = Math.max(0, ROW_PX * at - (this.view.height - ROW_PX) / 2);
+    const isScrolled = this.isOpen && this.rows.length > MAX_CLIENTS_UNSCROLLED;
+    if (at < 0 || !isScrolled || this.rows[at].root.contains(document.activeElement)) return;
+    const row = Math.floor(at / this.columns);
+    this.list.scrollTop = Math.max(0, this.rowPx * row - (this.view.height - this.rowPx) / 2);
   }
 }
 
@@ -241,4 +296,138 @@ export function withShare(scene, i, value, held) {
   const top = 1 - others.reduce((sum, j) => sum + shares[j], 0);
   const weights = withWeight(shares, i, Math.min(Math.max(0, value), top), others);
   return { ...scene, weights: weights.map((weight) => Math.max(0, weight)) };
+}
+
+/* One client's weight: a slider, a number to type, a hold, and, where it is asked for, who wins by avg where and its influence. */
+
+const LOCK = "M4 7V5a3 3 0 0 1 6 0v2M3 7h8v5H3z";
+
+/** @typedef {{share: number, say: number, length: number, isHeld: boolean, isFree: boolean, most: number, counts: boolean}} RowState */
+
+export class WeightRow {
+  /** @param {Store} store @param {AbortSignal} signal @param {string} name @param {{write: (value: number) => any, hold: () => void, choose: () => void}} does */
+  constructor(store, signal, name, { write, hold, choose }) {
+    this.name = name;
+    this.words = "";
+    this.shown = "";
+    this.most = 0;
+    this.head = el("span", { class: "nbm-weight-name", title: name }, [name]);
+    this.percent = el("span", { class: "nbm-weight-percent", "aria-hidden": "true" });
+    this.input = el("input", { type: "range", min: "0", max: "1", step: "0.01", "aria-label": `${name} weight` });
+    this.number = el("input", {
+      type: "number",
+      min: "0",
+      max: "100",
+      step: "any",
+      "aria-label": `${name} weight in percent`,
+    });
+    this.lock = el(
+      "button",
+      {
+        type: "button",
+        class: "nbm-weight-hold",
+        "data-lock": "drag",
+        "aria-label": `hold ${name}`,
+        title: "hold: it stays when others move",
+      },
+      [svg("svg", { viewBox: "0 0 14 14", "aria-hidden": "true" }, [svg("path", { d: LOCK })])],
+    );
+    this.track = el("div", { class: "nbm-weight-track", "aria-hidden": "true" });
+    this.say = el("span", { class: "nbm-weight-saybar" });
+    this.sayText = el("span", { class: "nbm-weight-saytext" });
+    this.root = el("div", { class: "nbm-weight" }, [
+      this.head,
+      el("div", { class: "nbm-weight-slide" }, [this.track, this.input]),
+      el("span", { class: "nbm-weight-number" }, [this.percent, this.number]),
+      this.lock,
+      el("div", { class: "nbm-weight-say" }, [el("span", { class: "nbm-weight-sayrest" }, [this.say]), this.sayText]),
+    ]);
+    slides(this.input, store, write, signal);
+    this.input.addEventListener("keydown", (event) => this.shortcut(event, hold), { signal });
+    this.lock.addEventListener("click", hold, { signal });
+    this.head.addEventListener("click", choose, { signal });
+    this.number.addEventListener("keydown", (event) => this.key(event), { signal });
+    const typed = () => {
+      const value = this.number.valueAsNumber / 100;
+      this.shown = "";
+      if (Number.isFinite(value)) store.edit(write(Math.min(1, Math.max(0, value))));
+      else store.changed();
+    };
+    this.number.addEventListener("change", typed, { signal });
+  }
+
+  /** Keys in the number are its own; Escape goes back to the bar. @param {KeyboardEvent} event */
+  key(event) {
+    if (!(event.ctrlKey || event.metaKey)) event.stopPropagation();
+    if (event.key === "Escape") this.input.focus();
+  }
+
+  /** With many clients Tab stops at bars alone: Enter goes to the number, and H holds. @param {KeyboardEvent} event @param {() => void} hold */
+  shortcut(event, hold) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Enter") this.number.select();
+    else if (event.key.toLowerCase() === "h") hold();
+    else return;
+    event.preventDefault();
+  }
+
+  /** @param {boolean} isMany clients */
+  rest(isMany) {
+    for (const node of [this.number, this.lock]) node.tabIndex = isMany ? -1 : 0;
+    setAttributes(this.input, { "aria-keyshortcuts": "Enter H" });
+  }
+
+  get isActive() {
+    return this.input === document.activeElement;
+  }
+
+  /** @param {RowState} state */
+  paint({ share, say, length, isHeld, isFree, most, counts }) {
+    if (most !== this.most) {
+      this.most = most;
+      setAttributes(this.input, { max: most, step: most / 100 });
+      this.shown = "";
+    }
+    this.input.disabled = this.number.disabled = !isFree; // a lock that opens enables them
+    const key = `${share} ${say} ${length} ${isHeld} ${isFree} ${counts}`;
+    if (key === this.shown) return;
+    this.shown = key;
+    const text = shareText(share);
+    this.input.value = String(share);
+    this.number.value = String(Number((100 * share).toFixed(1)));
+    setText(this.percent, text);
+    this.input.style.setProperty("--nbm-share", String(Math.min(1, share / most)));
+    setAttributes(this.input, { "aria-valuetext": text });
+    setAttributes(this.lock, { "aria-pressed": String(isHeld) });
+    this.say.style.width = `${(100 * length).toFixed(1)}%`;
+    setText(this.sayText, counts ? `influence ${shareText(say)}` : "too few rows to count");
+  }
+
+  /** @param {string[]} names @param {Decided} decided @param {number[]} shares @param {number} i @param {number[]} held @param {number} most */
+  paintTrack(names, { lined, winner }, shares, i, held, most) {
+    const parts = breakpoints(lined, shares, i, held);
+    this.words = trackWords(parts, names.map(inWords), inWords(this.name), shareText);
+    setAttributes(this.input, { "aria-description": this.words });
+    const seen = parts.filter(([from]) => from < most);
+    resizeChildren(this.track, seen.length, makePart).forEach((node, n) => {
+      const [from, to, g] = seen[n];
+      const kind = g === winner ? "now" : n % 2 ? "odd" : "even";
+      setAttributes(node, {
+        "data-kind": kind,
+        "data-from": from,
+        "data-winner": names[g],
+        style: placeMark(from, Math.min(to, most), most),
+      });
+      setText(node, n === seen.length - 1 && seen.length < parts.length ? `${names[g]} ›` : names[g]); // more beyond
+    });
+  }
+}
+
+function makePart() {
+  return el("span");
+}
+
+/** @param {number} from @param {number} to @param {number} most */
+function placeMark(from, to, most) {
+  return `left: ${((100 * from) / most).toFixed(2)}%; width: ${((100 * (to - from)) / most).toFixed(2)}%`;
 }

@@ -1,0 +1,41 @@
+/**
+ * Twin: labs/dashboard/recommendation.py · held by: tests/labs/dashboard/test_recommendation_page.py
+ *
+ * What to do after a verdict: which generator to ship, and which client pays most for it. No DOM.
+ *
+ * @import { Verdict } from "./verdict.js"
+ */
+import { lowest } from "../../toolkit/view/ties.js";
+import { listed } from "./verdict.js";
+import { regret } from "./winner_regions.js";
+
+const [MIN_DECIMAL, MAX_DECIMAL] = [1e-4, 1e6];
+
+/** One or two sentences, "" where nothing can be said yet. @param {Verdict} verdict @param {string[]} names @param {string[]} clients those that count @param {ArrayLike<number>[]} centres of each generator, with those clients @returns {string} */
+export function recommendation({ state, avg, all }, names, clients, centres) {
+  if (state === "size") return "Score more rows, or compare by KID, before you choose.";
+  if (!["winner", "tie"].includes(state) || names.length < 2) return "";
+  const shared = avg.filter((name) => all.includes(name));
+  if (shared.length > 1)
+    return `Choose among ${listed(shared, [...shared.keys()])} by price or speed, or score more rows.`;
+  const losses = regret(centres);
+  const costOf = (/** @type {string} */ name) => cost(losses[names.indexOf(name)], clients);
+  if (shared.length) return `Ship ${shared[0]}: ${costOf(shared[0])}.`;
+  if (state === "tie") return "Score more rows before you choose.";
+  const [each, pool] = [avg[0], all[0]];
+  return `Do you serve each client, or the pool? With ${each}, ${costOf(each)}; with ${pool}, ${costOf(pool)}.`;
+}
+
+/** Which client loses most beside its own best generator, as a clause. @param {number[]} lost @param {string[]} clients */
+function cost(lost, clients) {
+  const most = lowest(lost.map((loss) => -loss));
+  if (Number.isNaN(lost[most] ?? NaN)) return "what it costs each client is not known";
+  return lost[most] === 0 ? "no client has a better one" : `${clients[most]} pays ${points(lost[most])} points`;
+}
+
+/** A loss with two digits, as Python has it. @param {number} loss */
+export function points(loss) {
+  if (loss === Infinity) return "∞";
+  const isDecimal = loss >= MIN_DECIMAL && loss < MAX_DECIMAL;
+  return isDecimal ? String(Number(loss.toPrecision(2))) : loss.toExponential(1).replace("e+", "e");
+}
