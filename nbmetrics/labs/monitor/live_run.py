@@ -90,7 +90,7 @@ class LiveRun(Run):
     ) -> None:
         is_kept_whole = check_flag(keep_all, "keep_all")
         scoring = Scoring(federation, metrics, seed)
-        count = check_draw(samples, scoring.federation.dim, "samples", minimum=2)
+        count = scoring.samples = check_draw(samples, scoring.federation.dim, "samples", minimum=2)
         of_images = scoring.extraction is not None
         sampler = GeneratorSampler(count, scoring.seed, scoring.federation.dim, of_images)
         self._sampler: GeneratorSampler | None = sampler
@@ -108,8 +108,9 @@ class LiveRun(Run):
             raise
         number = len(self._segments)
         self._scoring_thread: ScoringThread | None = ScoringThread(
-            scoring, writer, self._add, self._call_alarms, is_kept_whole, number, self.budget
-        )
+            scoring, writer, self._add, self._call_alarms, is_kept_whole, number, self.budget,
+            lambda: self.clock.thread,
+        )  # fmt: skip
         self._segments.append(Segment.of(scoring.names, scoring.weights, scoring.describe(), number))
         self._history = None
         self._scoring_thread.begin()

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ...errors import check_choice
 from . import alarms as rules
+from .alarm_rules import DEFAULT_RULES
 from .best_checkpoints import PARTS, best_set, best_steps, checkpoint_sentence
 from .callbacks import HuggingFaceCallback, LightningCallback
 from .history import RunHistory
@@ -34,7 +35,7 @@ class Run:
 
     def __init__(self, history: RunHistory, alarm_rules: list[rules.Rule] | None = None) -> None:
         self._history: RunHistory | None = history
-        self._rules: list[rules.Rule] = [*rules.DEFAULT_RULES] if alarm_rules is None else alarm_rules
+        self._rules: list[rules.Rule] = [*DEFAULT_RULES] if alarm_rules is None else alarm_rules
         self._alarm_cache: tuple[RunHistory, list[rules.Rule], list[rules.Alarm]] | None = None
 
     @property

@@ -88,6 +88,7 @@ class ScoringThread:
     keep_all : whether every step waits for its turn, instead of the newest alone
     number : of the segment that it writes
     budget : counts what it spends
+    loop_thread : returns the thread of the training loop
 
     Attributes
     ----------
@@ -105,8 +106,9 @@ class ScoringThread:
         keep_all: bool,
         number: int,
         budget: Budget,
+        loop_thread: Callable[[], threading.Thread | None] = lambda: None,
     ) -> None:
-        self._number, self._on_idle, self._budget = number, on_idle, budget
+        self._number, self._on_idle, self._budget, self._loop_thread = number, on_idle, budget, loop_thread
         self._scoring, self._writer, self._publish, self.keep_all = scoring, writer, publish, keep_all
         self.errors, self.dropped, self._scored_steps = ErrorLog(), 0, 0
         self._ready = threading.Condition()
@@ -162,8 +164,8 @@ class ScoringThread:
 
     def _run(self) -> None:
         while batch := self._next_batch():
-            start = time.thread_time()
-            with self._budget.spending("scoring"):
+            before = self._budget.scoring
+            with self._budget.spending("scoring", self._loop_thread()):
                 try:
                     self._record(batch)
                     if not self._queue:
@@ -171,7 +173,7 @@ class ScoringThread:
                 except Exception as error:  # the thread must outlive it
                     self.errors.add(f"step {batch[0].step} was not recorded: {error!r}")
             if batch[-1].sample is not None:
-                self._budget.score = time.thread_time() - start
+                self._budget.score = self._budget.scoring - before
             with self._ready:
                 self._is_busy = False
                 self.is_scoring = any(waiting.sample is not None for waiting in self._queue)
@@ -252,6 +254,10 @@ class ScoringThread:
             variance=float(arrays["centre"][0]) if "centre" in arrays else np.nan,
             why=tuple(reasons)[:MAX_REASONS],
         )
+        client_errors = np.stack([_client_errors(part) for part in parts])
+        if np.isfinite(client_errors).any():
+            scored = replace(scored, client_errors=client_errors)
+            arrays = {**arrays, "client errors": client_errors}
         noise = {name: array for metric, part in scores.items() for name, array in _noise_arrays(metric, part)}
         return scored, {"clients": clients, **arrays, **noise}
 
@@ -283,6 +289,14 @@ class ScoringThread:
         ):
             self._unwritten.popleft()
             self.errors.add("steps that could not be written were let go")
+
+
+def _client_errors(part: StepScores) -> np.ndarray:
+    """Return standard errors of the clients' scores, NaN where they are not known."""
+    if part.noise is None or part.noise.shape[1] != len(part.clients):
+        return np.full(len(part.clients), np.nan, dtype=np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.std(part.noise, axis=0, ddof=1, dtype=np.float64).astype(np.float32)
 
 
 def _noise_arrays(metric: str, part: StepScores) -> list[tuple[str, np.ndarray]]:
