@@ -2,11 +2,13 @@
 
 "Far from best" tells that a true score exceeds max(1.25 × the true best, the best + half of what real rows score), at a
 level of 5 % a run: a run that stays below sounds no alarm in 95 of 100 runs. The level is shared over the metrics and
-over avg, all and the worst client, and spent over scored steps, 6 α/(π² k²) at the k-th: at each, the score has an
-interval, and all of them hold together. The best is the least upper end so far, not the least noisy score; a score is
-far where its lower end exceeds the limit that follows from that best. Half of an interval is so many standard errors,
-or deviations of the run's own steps where those are more: by the median of the last differences of neighbouring steps,
-so that neither a trend nor the collapse itself widens it.
+over avg, all and the worst client, and spent over scored steps, 6 α/(π² k²) at the k-th: at each, the means of the last
+scored steps have an interval, and all of them hold together. The best is the least upper end so far, of ten steps, not
+the least noisy score; a score is far where the lower end of four steps, and the last two scores, exceed the limit that
+follows from that best. The clients' rows, and latents that the Monitor drew, are the same at every step, so that their
+noise is no matter here. Half of an interval is so many standard errors of the generated rows (deviations of the run's
+own steps where those are more), or so many deviations by Student's t, whichever is less; deviations are the median one
+of the last differences of neighbouring steps, so that neither a trend nor the collapse itself widens them.
 
 In older rules a value leaves its range where it is beyond the mean of the calm values before it by more than their
 standard deviation times the one-sided 1 − 10⁻⁴ quantile of Student's t: what normal noise about a level does once in
@@ -46,6 +48,8 @@ PATIENCE_STEPS = 2
 # Far from best: the level of a run, and the null hypothesis: so many times the best, or so much of real rows' score.
 LEVEL = 0.05
 MAX_TIMES_BEST, MAX_REAL_SHARE = 1.25, 0.5
+# Steps whose mean has an interval: the last ones, and those that may be the best.
+MAX_STEPS_NOW, MAX_STEPS_BEST = 4, 10
 # Differences of neighbouring steps that the deviation of a run is made from, at least and at most.
 MIN_DIFFERENCES, MAX_DIFFERENCES = 6, 30
 # A standard deviation, as a multiple of the median deviation from the median; the information in that median.
@@ -264,7 +268,7 @@ class Stall:
 
 
 class Interval(NamedTuple):
-    """Ends, (S,), of the intervals of a column as losses, and the losses themselves."""
+    """A column as losses, (S,), the lower ends of the means of a few of them, and the upper ends of those of more."""
 
     losses: np.ndarray
     low: np.ndarray
@@ -273,31 +277,36 @@ class Interval(NamedTuple):
 
 def column_intervals(history: RunHistory, line: Line) -> dict[str, Interval]:
     """Return the intervals of all, the worst client and avg of a line."""
-    counted = np.array(history.weights) > 0
+    counted = np.flatnonzero(np.array(history.weights) > 0)
     shares = np.array(history.weights)[counted]
-    count = np.arange(1, len(line.steps) + 1)
-    levels = 6.0 * LEVEL / (np.pi**2 * count**2) / (len(history.lines) * len(COLUMNS))
-    clients, client_errors = line.facts.losses(line.clients[:, counted]), line.client_errors[:, counted]
-    errors = np.where(np.isfinite(line.errors[:, :2]), line.errors[:, :2], np.nan)
-    errors[[point.count == 0 for point in line.points]] = 0.0
-    # under other weights: as if all clients erred alike
-    avg_errors = np.where(np.isnan(errors[:, 0]), client_errors @ shares, errors[:, 0])
-    all_errors = errors[:, 1]
-    if line.facts.kind == "kid":
-        all_errors = np.where(np.isnan(all_errors), avg_errors, all_errors)
-    halves = np.stack(
-        [half_widths(c, e, levels / len(shares)) for c, e in zip(clients.T, client_errors.T, strict=True)]
-    )
+    levels = 6.0 * LEVEL / (np.pi * np.arange(1, len(line.steps) + 1)) ** 2 / (len(history.lines) * len(COLUMNS))
+    clients, errors = line.facts.losses(line.clients[:, counted]), line.row_errors[:, counted]
+    avg_errors, all_errors = line.row_errors[:, -2], line.row_errors[:, -1]
+    if history.segments[-1].weights != history.weights:  # at most: as if the clients' errors were one
+        avg_errors = errors @ shares
+        all_errors = avg_errors if line.facts.kind == "kid" else all_errors
+    pairs = zip(clients.T, errors.T, strict=True)
+    each = [_interval(own, error, levels / len(shares)) for own, error in pairs]
     return {
         "all": _interval(line.facts.losses(line.all), all_errors, levels),
-        "worst": Interval(clients.max(axis=1), (clients - halves.T).max(axis=1), (clients + halves.T).max(axis=1)),
+        "worst": Interval(*(np.max(ends, axis=0) for ends in zip(*each, strict=True))),
         "avg": _interval(line.facts.losses(line.avg), avg_errors, levels),
     }
 
 
 def _interval(losses: np.ndarray, errors: np.ndarray, levels: np.ndarray) -> Interval:
     half = half_widths(losses, errors, levels)
-    return Interval(losses, losses - half, losses + half)
+    with np.errstate(invalid="ignore"):
+        now, of_now = _running_mean(losses, half, MAX_STEPS_NOW)
+        best, of_best = _running_mean(losses, half, MAX_STEPS_BEST)
+        return Interval(losses, now - of_now, best + of_best)
+
+
+def _running_mean(losses: np.ndarray, half: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean of the last steps at each step, and half of the width of its interval."""
+    counts = np.minimum(np.arange(1, len(losses) + 1), steps)
+    sums = np.cumsum(losses) if len(losses) < steps else np.convolve(losses, np.ones(steps))[: len(losses)]
+    return sums / counts, half / np.sqrt(counts)
 
 
 def half_widths(losses: np.ndarray, errors: np.ndarray, levels: np.ndarray) -> np.ndarray:
@@ -311,9 +320,9 @@ def half_widths(losses: np.ndarray, errors: np.ndarray, levels: np.ndarray) -> n
     from scipy.special import ndtri, stdtrit
 
     deviations, freedom = run_deviations(losses)
-    by_rows = -ndtri(levels / 2.0) * np.fmax(errors, deviations)
-    by_run = -stdtrit(np.maximum(freedom, 1.0), levels / 2.0) * deviations
-    half = np.where(np.isnan(errors), by_run, by_rows)
+    by_rows = -ndtri(levels / 4.0) * np.where(np.isnan(errors), np.nan, np.fmax(errors, deviations))
+    by_run = -stdtrit(np.maximum(freedom, 1.0), levels / 4.0) * deviations
+    half = np.fmin(by_rows, by_run)  # both hold, at half of the level each
     return np.where(np.isnan(half), np.inf, half)
 
 
@@ -346,12 +355,15 @@ def real_levels(history: RunHistory, line: Line) -> dict[str, float]:
 
 
 def far_from_best(interval: Interval, real: float) -> np.ndarray:
-    """Whether each score is far from the best before it, (S,) bools."""
+    """Whether each score is far from the best before it, and the one before it, too, (S,) bools."""
     best = np.fmin.accumulate(np.where(np.isfinite(interval.high), interval.high, np.inf))
     before = np.concatenate([[np.inf], best[:-1]])[: len(best)]
     with np.errstate(invalid="ignore"):
-        allowed = np.maximum((MAX_TIMES_BEST - 1.0) * np.abs(before), MAX_REAL_SHARE * real)
-        return np.isfinite(before) & (interval.low > before + allowed)
+        limit = before + np.maximum((MAX_TIMES_BEST - 1.0) * np.abs(before), MAX_REAL_SHARE * real)
+        are_beyond = interval.losses > limit
+        are_beyond[1:] &= interval.losses[:-1] > limit[1:]
+        are_beyond[:1] = False
+        return np.isfinite(before) & (interval.low > limit) & are_beyond
 
 
 @dataclass(frozen=True)
@@ -367,7 +379,7 @@ class FarFromBest:
             beyond = {column: _beyond_best(intervals[column].losses) for column in COLUMNS}
             told: dict[str, list[int]] = {}
             for column in COLUMNS:
-                told[column] = list(onsets(met[column], PATIENCE_STEPS, beyond[column]))
+                told[column] = list(onsets(met[column], 1, beyond[column]))
             for place in sorted({place for places in told.values() for place in places}):
                 column = next(column for column in COLUMNS if place in told[column])
                 yield Alarm(int(line.steps[place]), self.name, self._words(history, line, column, place))

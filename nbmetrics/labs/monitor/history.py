@@ -134,7 +134,9 @@ class Point:
     variance : of the generated rows, all features together
     why : reasons for what is NaN
     errors : (m, 3) standard errors of avg, all and gap under the segment's weights; None where none were logged
-    client_errors : (m, k) standard errors of `clients`, NaN where one is not known; None where none were logged
+    row_errors : (m, k + 2) standard errors of clients, avg and all from the generated rows alone, NaN where one is not
+        known; None where none were logged
+    is_paired : whether its rows were made of the same latents as those of other steps
     frames : further arrays by name: "noise metric", "all noise metric", "slopes metric", "moments"
     late : seconds that its loop ran before it without a step, where that was far longer than ever before; else 0
     """
@@ -152,7 +154,8 @@ class Point:
     frames: Mapping[str, Frame] = field(default_factory=dict)
     late: float = 0.0
     errors: np.ndarray | None = None
-    client_errors: np.ndarray | None = None
+    row_errors: np.ndarray | None = None
+    is_paired: bool = False
 
     @property
     def is_scored(self) -> bool:
@@ -181,7 +184,7 @@ class Point:
         clients = np.asarray(load(frames.pop("clients")), dtype=np.float64)
         if clients.shape != (m, k):
             raise ValueError(f"has scores of shape {clients.shape} where {(m, k)} were expected")
-        client_errors = np.asarray(load(frames.pop("client errors"))) if "client errors" in frames else None
+        row_errors = np.asarray(load(frames.pop("row errors"))) if "row errors" in frames else None
         of_all = np.array([decode_number(value) for value in _parse_list(event["all"], m)])
         terms = tuple(
             {_parse_text(n): decode_number(v) for n, v in part.items()} for part in _parse_list(event["terms"], m)
@@ -191,15 +194,15 @@ class Point:
         errors = np.array(numbers) if parts else None
         if len(of_all) != m or len(terms) != m or (errors is not None and errors.shape != (m, 3)):
             raise ValueError("has no score of every metric")
-        if client_errors is not None and client_errors.shape != (m, k):
-            raise ValueError(f"has standard errors of shape {client_errors.shape} where {(m, k)} were expected")
+        if row_errors is not None and row_errors.shape != (m, k + 2):
+            raise ValueError(f"has standard errors of shape {row_errors.shape} where {(m, k + 2)} were expected")
         why = tuple(
             _parse_text(reason, MAX_REASON_LETTERS) for reason in _parse_list(event.get("why", []), MAX_REASONS)
         )
         count, variance = _parse_whole(event["count"], LAST_STEP), decode_number(event["variance"])
         return cls(segment, step, time, losses, count=count, clients=clients, all=of_all, terms=terms,
                    variance=variance, why=why, frames=frames, errors=errors, late=late,
-                   client_errors=client_errors)  # fmt: skip
+                   row_errors=row_errors, is_paired=event.get("paired") is True)  # fmt: skip
 
     def to_json(self, frames: Mapping[str, Place]) -> dict[str, Any]:
         """The event of the point; `frames` are where the arrays lie, that of the clients' scores too."""
@@ -209,6 +212,8 @@ class Point:
             return event
         scores: dict[str, Any] = {"count": self.count, "all": self.all.tolist(), "terms": [dict(t) for t in self.terms]}
         scores |= {"variance": self.variance, "why": list(self.why)}
+        if self.is_paired:
+            scores["paired"] = True
         if self.errors is not None:
             scores["errors"] = self.errors.tolist()
         return {**event, **scores, "frames": {name: list(place) for name, place in frames.items()}}
@@ -251,7 +256,8 @@ class Line:
     facts, points : the metric, and the points in the order of their steps
     steps : (S,); clients : (S, k); avg, all : (S,) under the history's weights
     errors : (S, 3) standard errors of avg, all and gap as they were logged; NaN under other weights
-    client_errors : (S, k) standard errors of `clients`; NaN where they were not logged
+    row_errors : (S, k + 2) standard errors of clients, avg and all from the generated rows alone, as they were logged;
+        NaN where they are not known, and of rows of the same latents, whose noise is the same at every step
     kinds : how each of `all` is known, one of "as logged", "exact", "first order", "unknown"
     """
 
@@ -263,7 +269,7 @@ class Line:
     avg: np.ndarray
     all: np.ndarray
     errors: np.ndarray
-    client_errors: np.ndarray
+    row_errors: np.ndarray
     kinds: tuple[str, ...]
 
     @property
@@ -372,16 +378,16 @@ class RunHistory:
         steps = np.array([p.step for p in points], dtype=np.int64)
         values = np.array([value for value, _ in pooled], dtype=np.float64)
         errors = np.array([self._errors(facts, p) for p in points]).reshape(len(points), 3)
-        client_errors = np.array([self._client_errors(facts, p) for p in points]).reshape(clients.shape)
+        row_errors = np.array([self._row_errors(facts, p) for p in points]).reshape(len(points), len(self.names) + 2)
         kinds = tuple(kind for _, kind in pooled)
-        return Line(name, facts, tuple(points), steps, clients, avg, values, errors, client_errors, kinds)
+        return Line(name, facts, tuple(points), steps, clients, avg, values, errors, row_errors, kinds)
 
-    def _client_errors(self, facts: MetricFacts, point: Point) -> np.ndarray:
+    def _row_errors(self, facts: MetricFacts, point: Point) -> np.ndarray:
         if point.count == 0:  # a distribution: exact
-            return np.zeros(len(self.names))
-        if point.client_errors is None:
-            return np.full(len(self.names), math.nan)
-        return np.asarray(point.client_errors[point.segment.position(facts.name)], dtype=np.float64)
+            return np.zeros(len(self.names) + 2)
+        if point.row_errors is None or point.is_paired:
+            return np.full(len(self.names) + 2, math.nan)
+        return np.asarray(point.row_errors[point.segment.position(facts.name)], dtype=np.float64)
 
     def _errors(self, facts: MetricFacts, point: Point) -> np.ndarray:
         is_known = point.errors is not None and point.segment.weights == self.weights

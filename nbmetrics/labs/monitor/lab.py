@@ -60,6 +60,9 @@ class Monitor(RunApi, Lab):
         that come too soon, or while one waits, are left out and counted (`cost`)
     samples : rows that are drawn of a function or module at each step, always of the same latents
     seed : of the latents
+    checkpoints : of a folder that keeps the best state dicts, made where it is not there; needs safetensors
+    keep : rules, each a metric and an aggregate such as ("fid", "all"), whose best step stays in that folder
+    state : a function that returns tensors or arrays by name; by default the state dict of the module that is logged
 
     Attributes
     ----------
@@ -68,6 +71,7 @@ class Monitor(RunApi, Lab):
     losses : DataFrame, a row a step and a column a loss
     alarms : DataFrame (step, alarm, words)
     words : list of sentences, what each aggregate would keep
+    checkpoints : dict, the file of the best step so far by each rule in `keep`
     cost, troubles : what it costs the loop; what could not be drawn, written or read, as the training goes on
 
     Raises
@@ -114,8 +118,12 @@ class Monitor(RunApi, Lab):
         keep_all: bool = False,
         samples: int = DEFAULT_SAMPLES,
         seed: int = 0,
+        checkpoints: Any = None,
+        keep: Any = (),
+        state: Any = None,
     ) -> None:
         settings = {"path": path, "keep_all": keep_all, "samples": samples, "seed": seed}
+        settings |= {"checkpoints": checkpoints, "keep": keep, "state": state}
         self._start(LiveRun(federation, metrics, **settings), is_kept=path is not None)
 
     @classmethod

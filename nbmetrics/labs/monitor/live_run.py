@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from ...distributions import check_draw
 from ...errors import InvalidInput, caller_level, check_count, check_flag, check_names, printable, shown
 from . import alarms as rules
+from .checkpoint_files import BestRule, CheckpointFolder, check_step_rule
 from .generator_sampling import GeneratorSampler, StepSample
 from .history import LAST_STEP, MAX_LOSSES, Point, RunHistory, Segment, read_history
 from .loop_timing import Budget, StepClock, watch_cells
@@ -87,6 +88,9 @@ class LiveRun(Run):
         keep_all: bool = False,
         samples: int = DEFAULT_SAMPLES,
         seed: int = 0,
+        checkpoints: Any = None,
+        keep: Any = (),
+        state: Any = None,
     ) -> None:
         is_kept_whole = check_flag(keep_all, "keep_all")
         scoring = Scoring(federation, metrics, seed)
@@ -99,6 +103,10 @@ class LiveRun(Run):
             weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
         if (other := _live_runs.get(self.path)) is not None:
             other.close()
+        folder = None if checkpoints is None else CheckpointFolder(checkpoints, state)
+        if folder is None and (state is not None or list(keep)):
+            raise InvalidInput("checkpoints", "is not given", "Give the folder of the checkpoints to keep")
+        kept_rules = [check_step_rule(rule, dict.fromkeys(scoring.metrics)) for rule in keep]
         writer = Writer(self.path)
         try:
             self._show_history(*_read_run(self.path, scoring.names))
@@ -117,6 +125,10 @@ class LiveRun(Run):
         if writer.torn:
             self._scoring_thread.errors.add(f"the last line was torn ({writer.torn:,} bytes) and is put aside")
         self._unwatch_cells = watch_cells(self.clock)
+        self._checkpoints = folder
+        for rule in kept_rules:
+            assert folder is not None
+            self.on_best(rule, folder.save, folder.discard)
         _live_runs[self.path] = self
         atexit.register(_close_at_exit, weakref.ref(self))
 
@@ -129,6 +141,8 @@ class LiveRun(Run):
         self._alarm_calls: list[tuple[rules.Rule, rules.Call]] = []
         self._listeners: list[Callable[[], Any]] = []
         self._called_alarms: set[rules.Alarm] = set()
+        self._best_rules: list[BestRule] = []
+        self._checkpoints: CheckpointFolder | None = None
         self.budget, self.clock = Budget(), StepClock()
         self._skipped, self._call_time, self._call_seconds, self._has_drawn = 0, 0.0, 0.0, False
 
@@ -181,8 +195,12 @@ class LiveRun(Run):
         sample = None
         if source is not None and (is_kept or self._is_due(now)):
             self.check(source)
+            if self._checkpoints is not None:
+                self._checkpoints.check(source)
             self.budget.begin_step(now)
             sample = self._draw(step, source)
+            if sample is not None:
+                self._save_step(step, source)
             if self._has_drawn:  # the first draw loads modules that later ones need
                 self.budget.draw = time.monotonic() - now
             self._has_drawn = True
@@ -207,6 +225,44 @@ class LiveRun(Run):
             self._log_error(f"step {step} was not drawn: {type(error).__name__}: {error}")
             return None
 
+    def _save_step(self, step: int, source: Any) -> None:
+        """Have the rules save what is scored, as it is now."""
+        if self._checkpoints is not None:
+            self._checkpoints.source = source
+        for rule in self._best_rules:
+            try:
+                rule.taken(step)
+            except Exception as error:  # of the user's own function, or a full disk
+                self._log_error(f"step {step} was not saved: {type(error).__name__}: {error}")
+
+    def _discard_steps(self, points: list[Point]) -> None:
+        """Have the rules let go of what is not the best, on the scoring thread."""
+        for rule in self._best_rules:
+            for point in points:
+                try:
+                    rule.scored(point, point.segment.weights)
+                except Exception as error:  # of the user's own function
+                    assert self._scoring_thread is not None
+                    self._scoring_thread.errors.add(f"step {point.step} was not let go: {error!r}")
+
+    def on_best(self, rule: Any, save: Any, discard: Any = None) -> None:
+        """See `nm.Monitor.on_best`."""
+        if self._sampler is None:
+            raise InvalidInput("monitor", "was opened to be read", "To go on: nm.Monitor(federation, path=…)")
+        for name, function in (("save", save), ("discard", discard)):
+            if not callable(function) and not (name == "discard" and function is None):
+                raise InvalidInput(name, f"got {shown(function)}", "Give a function of one step")
+        checked = check_step_rule(rule, self.history.metrics)
+        self._best_rules.append(BestRule(checked, self.history, save, discard))
+
+    @property
+    def checkpoints(self) -> dict[tuple[str, str], Path]:
+        """The files of the best checkpoints so far, by metric and aggregate."""
+        if (folder := self._checkpoints) is None:
+            return {}
+        paths = {(r.metric, r.part): folder.path_of(r.best) for r in self._best_rules if r.best is not None}
+        return {rule: path for rule, path in paths.items() if path.exists()}
+
     def _log_error(self, message: str) -> None:
         if self._scoring_thread is not None and self._scoring_thread.errors.add(message):
             warnings.warn(printable(message, MAX_WARNING_LETTERS), MonitorWarning, stacklevel=caller_level())
@@ -220,6 +276,7 @@ class LiveRun(Run):
                 self._points.extend(new)
             self._history = None
         if not isinstance(new, Segment):
+            self._discard_steps(new)
             if time.monotonic() - self._call_time >= self._call_seconds / MAX_CALL_SHARE:
                 self._call_alarms()
             for listener in self._listeners:

@@ -166,6 +166,25 @@ class RunApi:
         """As `log`, and the step is scored whatever it costs: the last one, or one that a checkpoint is written of."""
         return self._live_run.keep(step, source, **losses)
 
+    def on_best(self, rule: tuple[str, str], save: Any, discard: Any = None) -> None:
+        """Call functions that keep the best step by a metric and an aggregate.
+
+        Parameters
+        ----------
+        rule : such as ("fid", "all")
+        save : called with the step inside the `log` or `keep` that takes it for scoring, before that returns, so the
+            weights are still those of the step. It is called for each such step: what is best is known later
+        discard : called with a step, on another thread, as soon as scores show that it is not the best, or no longer
+
+        What they raise is told (`troubles`), and not raised. Their seconds count as cost.
+        """
+        self._live_run.on_best(rule, save, discard)
+
+    @property
+    def checkpoints(self) -> dict[tuple[str, str], Path]:
+        """The files of the best checkpoints so far, by metric and aggregate, where a folder keeps them."""
+        return self._live_run.checkpoints
+
     @property
     def table(self) -> pd.DataFrame:
         return self._live_run.table

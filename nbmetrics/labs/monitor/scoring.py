@@ -59,6 +59,8 @@ class StepScores:
     all_noise : (B,) of `all`; None where it is not known or, for KID, that of avg
     errors : standard errors of avg, all and their gap under the weights of the scoring, see
         `standard_errors`; NaN where they are not known
+    row_errors : (k + 2,) standard errors of clients, avg and all from the generated rows alone, the clients' rows being
+        the same at every step; None where they are not known
     slopes : (k,) of `all`, see `Metric.slopes`; None where other things tell it
     why : reasons for what is NaN
     """
@@ -69,6 +71,7 @@ class StepScores:
     noise: np.ndarray | None = None
     all_noise: np.ndarray | None = None
     errors: tuple[float, float, float] = (np.nan, np.nan, np.nan)
+    row_errors: np.ndarray | None = None
     slopes: np.ndarray | None = None
     why: tuple[str, ...] = ()
 
@@ -197,32 +200,39 @@ class Scoring:
         refused = dict.fromkeys(str(cell.refusal) for cell in (*cells, of_all) if cell.refusal is not None)
         scores = np.array([cell.value for cell in cells])
         named = {name: float(v) for name, v in of_all.terms.items()}
-        noise, all_noise = self._noise(clients, column)
+        noise, all_noise, row_errors = self._noise(clients, column)
         errors = standard_errors(*draws_under_weights(self.weights, noise, all_noise), is_kid(clients))
         slopes = None
         if not is_kid(clients) and not self._is_exact(clients):
             slopes = clients.slopes(column, self.weights)
-        return StepScores(scores, of_all.value, named, noise, all_noise, errors, slopes, tuple(refused))
+        return StepScores(scores, of_all.value, named, noise, all_noise, errors, row_errors, slopes, tuple(refused))
 
-    def _noise(self, clients: MetricState, column: GeneratorState) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Draw the noise by influence values; of the pooled clients' KID none, as its gap to avg never moves."""
+    def _noise(
+        self, clients: MetricState, column: GeneratorState
+    ) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
+        """Draw the noise by influence values, and return it with standard errors from the generated rows alone.
+
+        Of the pooled clients' KID none is drawn, as its gap to avg never moves.
+        """
         metric, samples = clients.metric, column.sample(clients.metric)
         is_refused = refusal_of(*clients.summaries, column.summary) is not None
         if not metric.has_influence_values or is_refused or samples is None or samples.rows is None:
-            return None, None
+            return None, None, None
         if is_fid(clients):
             if self.federation.dim > MAX_BIASED_FID_FEATURES:
-                return None, None
+                return None, None, None
             metric = BiasedFID()
         made = InfluenceNoise(metric, metric.strata(column.summary, samples.rows), column.position, self._multipliers)
-        each = made.clients(clients.strata).draws
+        drawn = made.clients(clients.strata)
+        each, parts = drawn.draws, [*drawn.generated.T, drawn.generated @ np.array(self.weights)]
         if len(self.names) > MAX_NOISY_CLIENTS:
             counted = np.array(self.weights) > 0
             each = each[:, counted] @ np.array(self.weights)[counted, None]
         if is_kid(clients):
-            return _to_float32(each), None
+            return _to_float32(each), None, _deviations([*parts, parts[-1]])
         together = made.all(clients.pooled_strata(self.weights), self.weights)
-        return _to_float32(each), _to_float32(together.draws[:, 0])
+        row_errors = _deviations([*parts, together.generated[:, 0]])
+        return _to_float32(each), _to_float32(together.draws[:, 0]), row_errors
 
     def _row_arrays(self, drawn: GeneratorSamples, generator: Generator) -> dict[str, np.ndarray]:
         """Return `centre`, variance and mean; some `rows` to show; `moments`, where FID-all is made from them."""
@@ -248,6 +258,11 @@ def _to_float32(draws: np.ndarray) -> np.ndarray:
     """Round to single precision, infinite beyond it."""
     with np.errstate(over="ignore"):
         return draws.astype(np.float32)
+
+
+def _deviations(draws: Sequence[np.ndarray]) -> np.ndarray:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.std(draws, axis=1, ddof=1)
 
 
 def _centre(sample: Sample) -> np.ndarray | None:
@@ -323,13 +338,9 @@ def reference_levels(scoring: Scoring, samples: int) -> np.ndarray | None:
 
 def _levels_of(scores: StepScores, is_squared: bool) -> np.ndarray:
     levels = np.append(scores.clients, scores.all)
-    if not is_squared:
+    if not is_squared or scores.row_errors is None:
         return levels
-    errors = np.zeros_like(levels)
-    if scores.noise is not None and scores.noise.shape[1] == len(scores.clients):
-        errors[:-1] = scores.noise.std(axis=0, ddof=1)
-    errors[-1] = np.nan_to_num(scores.errors[1])
-    return np.hypot(levels, errors)
+    return np.hypot(levels, np.nan_to_num(np.delete(scores.row_errors, -2)))
 
 
 def _split_rows(federation: Federation, samples: int, seed: int) -> tuple[Federation, np.ndarray] | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -247,6 +246,7 @@ class ScoringThread:
         scored = replace(
             point,
             count=sample.count,
+            is_paired=sample.is_paired,
             clients=clients,
             all=np.array([part.all for part in parts]),
             terms=tuple(part.terms for part in parts),
@@ -254,10 +254,11 @@ class ScoringThread:
             variance=float(arrays["centre"][0]) if "centre" in arrays else np.nan,
             why=tuple(reasons)[:MAX_REASONS],
         )
-        client_errors = np.stack([_client_errors(part) for part in parts])
-        if np.isfinite(client_errors).any():
-            scored = replace(scored, client_errors=client_errors)
-            arrays = {**arrays, "client errors": client_errors}
+        row_errors = [part.row_errors for part in parts]
+        if any(errors is not None for errors in row_errors):
+            none = np.full(shape[1] + 2, np.nan)
+            known = np.stack([none if errors is None else errors for errors in row_errors]).astype(np.float32)
+            scored, arrays = replace(scored, row_errors=known), {**arrays, "row errors": known}
         noise = {name: array for metric, part in scores.items() for name, array in _noise_arrays(metric, part)}
         return scored, {"clients": clients, **arrays, **noise}
 
@@ -289,14 +290,6 @@ class ScoringThread:
         ):
             self._unwritten.popleft()
             self.errors.add("steps that could not be written were let go")
-
-
-def _client_errors(part: StepScores) -> np.ndarray:
-    """Return standard errors of the clients' scores, NaN where they are not known."""
-    if part.noise is None or part.noise.shape[1] != len(part.clients):
-        return np.full(len(part.clients), np.nan, dtype=np.float32)
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.std(part.noise, axis=0, ddof=1, dtype=np.float64).astype(np.float32)
 
 
 def _noise_arrays(metric: str, part: StepScores) -> list[tuple[str, np.ndarray]]:

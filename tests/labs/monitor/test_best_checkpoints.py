@@ -8,9 +8,8 @@ import pytest
 import nbmetrics as nm
 from nbmetrics import InvalidInput
 from nbmetrics.labs.monitor.best_checkpoints import CONFIDENCE_LEVEL, is_best_within_chance, line_errors, noise_draws
-from nbmetrics.labs.monitor.scoring import BiasedFID
 from nbmetrics.labs.monitor.live_run import LiveRun
-from nbmetrics.labs.monitor.scoring import Scoring
+from nbmetrics.labs.monitor.scoring import BiasedFID, Scoring
 from nbmetrics.metrics import Sample
 from tests.slow import slow
 
