@@ -102,7 +102,7 @@ FREE = {
     "labs/dashboard/view_model.py": {"client_order": "names, and positions"},
     "labs/memorization/study.py": {"*": "random orders"},
     "labs/monitor/page_encoding.py": {"*": "which points of a curve are drawn"},
-    "labs/monitor/run_state.py": {"_commonest": "counts, in whole numbers"},
+    "labs/monitor/page_encoding.py": {"_commonest": "counts, in whole numbers"},
     "labs/monitor/alarms.py": {"*": "steps, in whole numbers"},
     "labs/privacy/numbers.py": {"nearest": "the nearest ε of a list"},
     "theory/best_mixture.py": {"*": "of several starts of one search"},

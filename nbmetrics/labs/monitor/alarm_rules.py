@@ -396,13 +396,14 @@ class FarFromBest:
         else:
             name, values = f"{line.label}-{column}", (getattr(line, column)[place], getattr(line, column)[best])
         words = (
-            f"{name} is {number_text(values[0])}{_times_text(line, *values)}, after {number_text(values[1])} at step "
+            f"{name} is {number_text(values[0])}{times_text(line, *values)}, after {number_text(values[1])} at step "
         )
         words += f"{int(line.steps[best]):,}."
         return " ".join(filter(None, [words, _client_words(history, clients, counted, place, best)]))
 
 
-def _times_text(line: Line, value: float, best: float) -> str:
+def times_text(line: Line, value: float, best: float) -> str:
+    """Return ", 52 times its best"; "" where a ratio means nothing."""
     if line.facts.best is not None or line.facts.higher_is_better or best <= 0 or value / best > MAX_TIMES_TOLD:
         return ""
     return f", {value / best:.2g} times its best" if value / best < 10 else f", {value / best:,.0f} times its best"
@@ -457,9 +458,16 @@ def one_point_sentence(history: RunHistory, line: Line) -> str:
     """Say that a run never left the level of one point; "" where it did."""
     if not len(line.steps) or not is_at_one_point(history, line).all():
         return ""
+    return f"{line.label}-all is still at the level of one point: {number_text(line.all[-1])}."
+
+
+def level_sentence(history: RunHistory, line: Line) -> str:
+    """Say what real rows and one point score by all, and whether the run is still at the latter; "" if not known."""
     real, point = history.levels(line.facts.name)[:, -1]
-    levels = f"real rows score about {number_text(real)}, one point {number_text(point)}"
-    return f"{line.label}-all is still at the level of one point: {number_text(line.all[-1])}, where {levels}."
+    if not (math.isfinite(real) and math.isfinite(point)):
+        return ""
+    scale = f"Scale: real rows score about {real:.2g}, a single point {point:.2g}."
+    return f"{one_point_sentence(history, line)} {scale}".strip()
 
 
 @dataclass(frozen=True)
@@ -470,9 +478,10 @@ class Frozen:
 
     def find_alarms(self, history: RunHistory) -> Iterator[Alarm]:
         for line in history.lines.values():
-            same = (line.clients[1:] == line.clients[:-1]).all(axis=1)
-            for place in onsets([False, *same.tolist()], FROZEN_STEPS - 1):
-                words = f"{line.label} is exactly the same at {FROZEN_STEPS} steps in a row: no change."
+            are_same = (line.clients[1:] == line.clients[:-1]).all(axis=1)
+            for place in onsets([False, *are_same.tolist()], FROZEN_STEPS - 1):
+                same = f"{line.label} is exactly the same at {FROZEN_STEPS} scored steps in a row"
+                words = f"{same}: is the generator that is logged the one that trains?"
                 yield Alarm(int(line.steps[place]), self.name, words)
             break  # one line tells it all
 

@@ -23,12 +23,10 @@ from ..toolkit.lab import Lab
 from ..toolkit.saved import OF_MONITOR
 from .history import Point, RunHistory
 from .live_run import DEFAULT_SAMPLES, LiveRun
-from .page_encoding import encode_history, metrics_of
+from .page_encoding import describe_run, describe_status, encode_history, encode_previews, judge_run, metrics_of
 from .publisher import MAX_TIME_SHARE, MAX_TIME_SHARE_AWAITED, Publisher
 from .run_api import RunApi
 from .run_comparison import RunComparison
-from .run_state import describe_run, describe_status, judge_run
-from .sample_previews import encode_previews
 from .scene import MonitorScene, making_of
 
 if TYPE_CHECKING:

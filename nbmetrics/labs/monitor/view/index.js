@@ -68,11 +68,12 @@ function monitorView(store, signal) {
   const table = new NumberTable("Scores of the clients at this step");
   let isTable = false;
   const toolbar = new MonitorToolbar(store, signal, {
-    choices: choices.map(({ root }) => root),
+    choices: [choices[0].root],
     code: (scene) => codeOf(declared, scene, { making: making() }),
     opening: (text) => openingOf(making(), text),
     table: (shown) => {
       isTable = shown;
+      if (shown) details.open = true;
       store.changed();
     },
     picture: () => figures.picture(store, scores.table),
@@ -81,8 +82,19 @@ function monitorView(store, signal) {
   const status = el("div", { class: "nbm-step-quiet" });
   figures.root.append(losses.root);
   const side = el("div", { class: "nbm-step-side" }, [scores.root, alarms.root, samples.root]);
-  const main = el("div", { class: "nbm-step-main" }, [figures.root, legend.root, strip.root, weights.root, table.root]);
-  const body = el("div", { class: "nbm-step-body" }, [main, side]);
+  const body = el("div", { class: "nbm-step-body" }, [figures.root, side]);
+  const details = el("details", { class: "nbm-fold nbm-step-details" }, [
+    el("summary", {}, ["Details: numbers, marks, clients, weights, cost"]),
+    el("div", { class: "nbm-step-main" }, [
+      headline.details,
+      legend.root,
+      choices[1].root,
+      strip.root,
+      weights.root,
+      table.root,
+      status,
+    ]),
+  ]);
   const paint = () => {
     const scene = /** @type {Scene} */ (/** @type {unknown} */ (store.scene));
     const numbers = /** @type {Numbers} */ (/** @type {unknown} */ (store.numbers));
@@ -103,7 +115,7 @@ function monitorView(store, signal) {
   const timer = setInterval(() => paintStatus(status, store, /** @type {any} */ (store.numbers)), STATUS_MILLISECONDS);
   signal.addEventListener("abort", () => clearInterval(timer));
   return {
-    nodes: [headline.root, toolbar.root, scrubber.root, body, status, toolbar.status, toolbar.fold, toolbar.codeFold],
+    nodes: [headline.root, toolbar.root, scrubber.root, body, details, toolbar.status, toolbar.fold, toolbar.codeFold],
     paint,
   };
 }
