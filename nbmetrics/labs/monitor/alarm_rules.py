@@ -462,12 +462,11 @@ def one_point_sentence(history: RunHistory, line: Line) -> str:
 
 
 def level_sentence(history: RunHistory, line: Line) -> str:
-    """Say what real rows and one point score by all, and whether the run is still at the latter; "" if not known."""
+    """Say what real rows and one point score by all; "" where it is not known."""
     real, point = history.levels(line.facts.name)[:, -1]
     if not (math.isfinite(real) and math.isfinite(point)):
         return ""
-    scale = f"Scale: real rows score about {real:.2g}, a single point {point:.2g}."
-    return f"{one_point_sentence(history, line)} {scale}".strip()
+    return f"Scale: real rows score about {real:.2g}, a single point {point:.2g}."
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ line    {"metric": 0, "label": "FID", "steps", "clients", "avg", "all", "gap", "
         and errors (S, 3), those of avg, all and gap, float32 by rows
 series  {"steps", "values"}
 run     {"clients", "weights", "metrics": [{"name", "label", "higher", "best", "kind"}], "gaps": {}, "kept": false}
-told    {"cost": "…", "troubles": ["…"]}, and of a live run "last_step", the time of the last one in seconds since 1970
-result  {"weights", "lines": {name: {"best": {"avg", "all"}, "sets": {…} or null, "headline", "words", "note", "steps",
-         "all"}}, "alarms": [{"step", "alarm", "words"}]}: `steps`, `all`, `errors` under other weights
+told    {"counts": "…", "cost": "…", "troubles": ["…"]}, and of a live run "last_step", the time of the last one in seconds since 1970
+result  {"weights", "lines": {name: {"best": {"avg", "all"}, "sets": {…} or null, "headline", "words", "status",
+         "note", "steps", "all"}}, "alarms": [{"step", "alarm", "words"}]}: `steps`, `all`, `errors` under other weights
 samples {"side": of pictures, 0 of points, "low", "high", "steps": [0, 100, …], "rows": [base64 of float32 (n, 2), or of
          bytes (n, side²), …]}, of the first, last and best steps, those of alarms, and others evenly spread
 """
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import InvalidInput, printable
-from .alarm_rules import level_sentence
+from .alarm_rules import level_sentence, one_point_sentence
 from .best_checkpoints import (
     PARTS,
     best_set,
@@ -165,7 +165,7 @@ def describe_run(history: RunHistory, is_kept: bool) -> dict[str, Any]:
 
 def describe_status(run: LiveRun) -> dict[str, Any]:
     """Return what a Monitor costs and what went wrong, in words, and of a live run the time of its last step."""
-    cost = run.cost
+    cost, counts = run.cost, ""
     sentence = ""
     if cost.elapsed:
         elsewhere = cost.scoring + cost.telling
@@ -176,8 +176,8 @@ def describe_status(run: LiveRun) -> dict[str, Any]:
     if cost.skipped:
         scored = sum(point.is_scored for point in run.history.logged)
         count = scored + cost.skipped + cost.dropped
-        sentence = f"{scored:,} of {count:,} steps are scored; to score every one: keep_all=True. {sentence}"
-    status = {"cost": sentence, "troubles": [printable(line, MAX_SENTENCE_LETTERS) for line in run.troubles]}
+        counts = f"{scored:,} of {count:,} steps scored; every one: keep_all=True."
+    status = {"counts": counts, "cost": sentence, "troubles": [printable(line, MAX_SENTENCE_LETTERS) for line in run.troubles]}
     return status if run.last_step_time is None else {**status, "last_step": run.last_step_time}
 
 
@@ -201,7 +201,8 @@ def _judge_line(history: RunHistory, line: Line, is_own: bool, is_whole: bool) -
     judgement: dict[str, Any] = {"best": best_steps(history, line)}
     if is_whole:
         judgement |= {"headline": checkpoint_headline(history, line), "words": checkpoint_sentence(history, line)}
-        judgement |= {"note": level_sentence(history, line), "sets": _best_sets(history, line)}
+        judgement |= {"status": one_point_sentence(history, line), "note": level_sentence(history, line)}
+        judgement |= {"sets": _best_sets(history, line)}
         if not is_own:
             judgement["errors"] = encode_numbers(line_errors(history, line), "<f4")
     if not is_own:

@@ -45,7 +45,9 @@ export class Headline {
     resizeChildren(this.others, lines.length, () => el("button", { type: "button" })).forEach((node, i) =>
       setText(node, `${lines[i].stored.label}: ${checkpointSentence(lines[i], judgement?.[lines[i].stored.name])}`),
     );
-    const notes = lines.map(({ stored }) => (judgement?.[stored.name]?.note ? `${stored.label}. ${judgement[stored.name].note}` : ""));
+    const notes = lines.map(({ stored }) =>
+      judgement?.[stored.name]?.note ? `${stored.label}. ${judgement[stored.name].note}` : "",
+    );
     setText(this.note, notes.filter(Boolean).join(" "));
     this.note.hidden = !this.note.textContent;
   }
@@ -104,7 +106,8 @@ function headlineOf(line, judgement) {
   if (best.avg === null) return `${stored.label} has no score yet.`;
   if (judgement?.headline && isOfSameBest(line, judgement)) return judgement.headline;
   if (best.all === null) return `${label}-avg would keep step ${stepText(best.avg)}.`;
-  if (best.avg !== best.all) return `${label}-avg would keep step ${stepText(best.avg)}, ${label}-all step ${stepText(best.all)}.`;
+  if (best.avg !== best.all)
+    return `${label}-avg would keep step ${stepText(best.avg)}, ${label}-all step ${stepText(best.all)}.`;
   const newest = best.all === stored.steps[stored.steps.length - 1] ? ", the newest" : "";
   return `Keep step ${stepText(best.all)}${newest}: it is best by ${label}-avg and ${label}-all.`;
 }

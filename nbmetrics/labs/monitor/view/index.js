@@ -79,7 +79,7 @@ function monitorView(store, signal) {
     picture: () => figures.picture(store, scores.table),
     compared: () => (store.saved ? "" : "Python computed these scores."),
   });
-  const status = el("div", { class: "nbm-step-quiet" });
+  const [status, cost] = [el("div", { class: "nbm-step-quiet" }), el("div", { class: "nbm-step-quiet" })];
   figures.root.append(losses.root);
   const side = el("div", { class: "nbm-step-side" }, [scores.root, alarms.root, samples.root]);
   const body = el("div", { class: "nbm-step-body" }, [figures.root, side]);
@@ -92,7 +92,7 @@ function monitorView(store, signal) {
       strip.root,
       weights.root,
       table.root,
-      status,
+      cost,
     ]),
   ]);
   const paint = () => {
@@ -110,12 +110,23 @@ function monitorView(store, signal) {
     );
     table.paint(isTable, () => clientRows(run(), numbers));
     paintStatus(status, store, numbers);
+    setText(cost, store.model.get("told")?.cost ?? "");
     toolbar.paint(scene);
   };
   const timer = setInterval(() => paintStatus(status, store, /** @type {any} */ (store.numbers)), STATUS_MILLISECONDS);
   signal.addEventListener("abort", () => clearInterval(timer));
   return {
-    nodes: [headline.root, toolbar.root, scrubber.root, body, details, toolbar.status, toolbar.fold, toolbar.codeFold],
+    nodes: [
+      headline.root,
+      toolbar.root,
+      scrubber.root,
+      body,
+      status,
+      details,
+      toolbar.status,
+      toolbar.fold,
+      toolbar.codeFold,
+    ],
     paint,
   };
 }
@@ -204,13 +215,14 @@ function clientRows({ clients }, { history: { lines }, step }) {
   return { heads, rows };
 }
 
-/** When the last step came, what it costs, and what went wrong. @param {HTMLElement} node @param {Store} store @param {Numbers} numbers */
-function paintStatus(node, store, { history: { leftOut, steps } }) {
-  const { cost = "", troubles = [], last_step: lastStep } = store.model.get("told") ?? {};
+/** When the last step came, how many are scored, and what is wrong. @param {HTMLElement} node @param {Store} store @param {Numbers} numbers */
+function paintStatus(node, store, { history: { leftOut, steps }, judgement }) {
+  const { counts = "", troubles = [], last_step: lastStep } = store.model.get("told") ?? {};
+  const levels = Object.values(judgement ?? {}).map((one) => one.status);
   const lastStepWords = lastStepText(lastStep, store.saved ? undefined : Date.now());
   const leftOutWords = leftOut
     ? `${stepText(steps.length)} steps are drawn, ${stepText(leftOut)} between them are not.`
     : "";
-  setText(node, [lastStepWords, cost, leftOutWords, ...troubles].filter(Boolean).join(" "));
+  setText(node, [...levels, lastStepWords, counts, leftOutWords, ...troubles].filter(Boolean).join(" "));
   node.hidden = !node.textContent;
 }
