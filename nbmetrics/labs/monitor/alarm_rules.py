@@ -61,7 +61,7 @@ MIN_POINT_RATIO = 4.0
 # Steps in a row with equal scores of all clients, of a generator that should have changed.
 FROZEN_STEPS = 5
 COLUMNS = ("all", "worst", "avg")
-MAX_NAMED_CLIENTS, MAX_TIMES_TOLD = 3, 10_000.0
+MAX_NAMED_CLIENTS, MAX_TIMES_TOLD = 2, 10_000.0
 
 
 @lru_cache(maxsize=64)

@@ -19,9 +19,9 @@ from .history import RunHistory
 
 # As far from its best or lowest as so many times what was told: worth telling again.
 FAR_WORSE = 4.0
-# Rules that tell of the same event, within so many scored steps of one another; and of itself.
-EVENT_RULES = ("collapse", "worst client", "avg silent", "gap closes", "far from best")
-EVENT_STEPS, SAME_RULE_STEPS = 10, 5
+# Rules that tell of the same event, within so many scored steps of its first alarm.
+EVENT_RULES = ("collapse", "worst client", "avg silent", "gap closes", "far from best", "frozen")
+EVENT_STEPS = 5
 
 
 class Alarm(NamedTuple):
@@ -148,21 +148,14 @@ def find_alarms(history: RunHistory, rules: Sequence[Rule]) -> list[Alarm]:
 
 
 def _join_events(alarms: list[tuple[int, Alarm]], scored: np.ndarray) -> Iterator[Alarm]:
-    """Join alarms that follow one another within `EVENT_STEPS` scored steps: the first step, the first rule's name.
-
-    What became far worse afterwards is an event of its own.
-    """
+    """Join the alarms of an event, within `EVENT_STEPS` scored steps, at its first step and by its first rule's name."""
     event: list[tuple[int, Alarm]] = []
-    last = 0
     for place, alarm in sorted(alarms, key=lambda item: (item[1].step, item[0])):
-        now = int(np.searchsorted(scored, alarm.step))
-        start = int(np.searchsorted(scored, event[0][1].step)) if event else 0
-        is_repeated = any(alarm.alarm == other.alarm for _, other in event) and now > start + SAME_RULE_STEPS
-        if event and (now > last + EVENT_STEPS or is_repeated):
+        start = event[0][1].step if event else alarm.step
+        if np.searchsorted(scored, alarm.step) > np.searchsorted(scored, start) + EVENT_STEPS:
             yield _joined(event)
             event = []
         event.append((place, alarm))
-        last = now
     if event:
         yield _joined(event)
 

@@ -19,8 +19,11 @@ from typing import Any
 MAX_COST_SHARE = 0.05
 # Where losses alone cost that much, steps are still scored, this many times more seldom than the share allows.
 MAX_RARITY = 5.0
-# In its first seconds a loop may cost so many in all, and its next step is so many times as many steps after the start.
-OPENING_SECONDS, OPENING_COST, OPENING_GROWTH = 10.0, 1.0, 1.25
+# In its first seconds a loop may cost so many in all: for steps whose number is so many times that of the last one that
+# was scored, or which come so many seconds after it.
+OPENING_SECONDS, OPENING_COST, OPENING_GROWTH, OPENING_PAUSE = 10.0, 1.0, 1.25, 0.5
+# Seconds after which what was owed then is earned again.
+OPENING_DEBT_SECONDS = 2.0 * OPENING_COST / MAX_COST_SHARE
 # A loop stalls after these seconds at least, and so many times the longest wait before.
 MIN_STALL_SECONDS, STALL_TIMES = 60.0, 10.0
 # Seconds after which a loop of few steps a minute is at rest, at least and at most.
@@ -35,7 +38,8 @@ class Budget:
 
     A step is due once the time has earned what the last one cost. What was not used lapses, so that no burst follows a
     pause in the logging. In the first seconds the account may be overdrawn, so that a short loop has scores, too: by
-    steps whose number is 1.25 times that of the one before. What it owes then is let off.
+    steps whose number is 1.25 times that of the one before, or that come half a second after it. What is owed then is
+    earned before more is spent.
 
     Attributes
     ----------
@@ -50,7 +54,6 @@ class Budget:
         self._started = self._used = 0.0
         self._paid = 0.0  # the time by which all that was spent is earned
         self._count = self._scored_count = 0  # of steps with a generator; at the last one that was scored
-        self._is_opening = True
         self._lock = threading.Lock()
 
     @property
@@ -70,22 +73,21 @@ class Budget:
                 self._started = now
                 self._paid += now
             self.elapsed = max(self.elapsed, now - self._started)
-            if self._is_opening and self.elapsed > OPENING_SECONDS:
-                self._is_opening, self._paid = False, now
 
     def is_due(self, now: float) -> bool:
         """Whether one more step is earned by now; the first one always is."""
         with self._lock:
             self._count += 1
             is_earned = self._paid + self.every <= now
-            is_overdue = now - self._used >= MAX_RARITY * self.every
-            return not self._used or is_earned or is_overdue or self._is_due_early()
+            is_overdue = self.elapsed > OPENING_DEBT_SECONDS and now - self._used >= MAX_RARITY * self.every
+            return not self._used or is_earned or is_overdue or self._is_due_early(now)
 
-    def _is_due_early(self) -> bool:
+    def _is_due_early(self, now: float) -> bool:
         """Whether a step is due in the first seconds, though it is not earned."""
         spent = self.loop + self.scoring + self.telling
-        has_room = self._is_opening and spent + self.draw + self.score <= OPENING_COST
-        return has_room and self._count >= OPENING_GROWTH * self._scored_count
+        has_room = self.elapsed <= OPENING_SECONDS and spent + self.draw + self.score <= OPENING_COST
+        is_far_on = self._count >= OPENING_GROWTH * self._scored_count or now - self._used >= OPENING_PAUSE
+        return has_room and is_far_on
 
     def begin_step(self, now: float) -> None:
         """Begin to score a step, whose cost is spent later; older savings lapse."""

@@ -7,7 +7,8 @@ line    {"metric": 0, "label": "FID", "steps", "clients", "avg", "all", "gap", "
         and errors (S, 3), those of avg, all and gap, float32 by rows
 series  {"steps", "values"}
 run     {"clients", "weights", "metrics": [{"name", "label", "higher", "best", "kind"}], "gaps": {}, "kept": false}
-told    {"counts": "…", "cost": "…", "troubles": ["…"]}, and of a live run "last_step", the time of the last one in seconds since 1970
+told    {"counts": "…", "cost": "…", "troubles": ["…"]}, and of a live run "last_step", the time of the last one in
+         seconds since 1970
 result  {"weights", "lines": {name: {"best": {"avg", "all"}, "sets": {…} or null, "headline", "words", "status",
          "note", "steps", "all"}}, "alarms": [{"step", "alarm", "words"}]}: `steps`, `all`, `errors` under other weights
 samples {"side": of pictures, 0 of points, "low", "high", "steps": [0, 100, …], "rows": [base64 of float32 (n, 2), or of
@@ -177,7 +178,11 @@ def describe_status(run: LiveRun) -> dict[str, Any]:
         scored = sum(point.is_scored for point in run.history.logged)
         count = scored + cost.skipped + cost.dropped
         counts = f"{scored:,} of {count:,} steps scored; every one: keep_all=True."
-    status = {"counts": counts, "cost": sentence, "troubles": [printable(line, MAX_SENTENCE_LETTERS) for line in run.troubles]}
+    status = {
+        "counts": counts,
+        "cost": sentence,
+        "troubles": [printable(line, MAX_SENTENCE_LETTERS) for line in run.troubles],
+    }
     return status if run.last_step_time is None else {**status, "last_step": run.last_step_time}
 
 

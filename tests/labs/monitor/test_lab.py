@@ -92,7 +92,7 @@ def test_a_run_in_a_folder_is_opened_as_it_was(tmp_path, opened):
         nm.Monitor.from_share(read.share())
     read.from_share(with_folder.share())
     picture = read.snapshot()
-    assert "Monitor of 5 steps and 2 clients: FID" in picture.alt
+    assert "Monitor of 5 steps and 2 clients: Keep step" in picture.alt
 
 
 def test_close_ends_its_threads(opened):

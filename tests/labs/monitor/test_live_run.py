@@ -13,6 +13,7 @@ import nbmetrics as nm
 from nbmetrics import InvalidInput
 from nbmetrics.labs.monitor import alarms as rules
 from nbmetrics.labs.monitor import run_folder
+from nbmetrics.labs.monitor.alarm_rules import DEFAULT_RULES
 from nbmetrics.labs.monitor.best_checkpoints import best_set
 from nbmetrics.labs.monitor.live_run import LiveRun, MonitorWarning
 
@@ -320,6 +321,6 @@ def test_arrays_of_other_shapes_are_no_reason_to_fail(monitored, name):
         holder = history.logged[0] if name == "noise fid" else history.segments[-1]
         holder.frames[name] = odd
         again = history.with_weights(WEIGHTS)
-        assert len(again.table) == 6 and rules.find_alarms(again, rules.DEFAULT_RULES) is not None
+        assert len(again.table) == 6 and rules.find_alarms(again, DEFAULT_RULES) is not None
         assert set(again.lines["fid"].kinds) <= {"exact", "unknown"}
         best_set(again, again.lines["kid"], "avg")

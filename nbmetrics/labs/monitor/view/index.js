@@ -29,6 +29,8 @@ import { WeightSliders } from "./weight_sliders.js";
 const MAX_TABLE_ROWS = 500;
 // Between two times that the minutes since the last step are counted.
 const STATUS_MILLISECONDS = 20_000;
+// After which the last step is worth a word.
+const LATE_SECONDS = 60;
 
 const declared = declare(declaration);
 
@@ -84,7 +86,7 @@ function monitorView(store, signal) {
   const side = el("div", { class: "nbm-step-side" }, [scores.root, alarms.root, samples.root]);
   const body = el("div", { class: "nbm-step-body" }, [figures.root, side]);
   const details = el("details", { class: "nbm-fold nbm-step-details" }, [
-    el("summary", {}, ["Details: numbers, marks, clients, weights, cost"]),
+    el("summary", {}, ["Details"]),
     el("div", { class: "nbm-step-main" }, [
       headline.details,
       legend.root,
@@ -110,7 +112,8 @@ function monitorView(store, signal) {
     );
     table.paint(isTable, () => clientRows(run(), numbers));
     paintStatus(status, store, numbers);
-    setText(cost, store.model.get("told")?.cost ?? "");
+    const { cost: costWords = "", last_step: lastStep } = store.model.get("told") ?? {};
+    setText(cost, [lastStepText(lastStep), costWords].filter(Boolean).join(" "));
     toolbar.paint(scene);
   };
   const timer = setInterval(() => paintStatus(status, store, /** @type {any} */ (store.numbers)), STATUS_MILLISECONDS);
@@ -219,7 +222,8 @@ function clientRows({ clients }, { history: { lines }, step }) {
 function paintStatus(node, store, { history: { leftOut, steps }, judgement }) {
   const { counts = "", troubles = [], last_step: lastStep } = store.model.get("told") ?? {};
   const levels = Object.values(judgement ?? {}).map((one) => one.status);
-  const lastStepWords = lastStepText(lastStep, store.saved ? undefined : Date.now());
+  const isLate = !store.saved && Date.now() / 1000 - lastStep > LATE_SECONDS;
+  const lastStepWords = isLate ? lastStepText(lastStep, Date.now()) : "";
   const leftOutWords = leftOut
     ? `${stepText(steps.length)} steps are drawn, ${stepText(leftOut)} between them are not.`
     : "";

@@ -84,7 +84,7 @@ export class StepPlot {
     const heights = heightScale(
       curves.map(({ values }) => values),
       plot.box.y,
-      this.height > 100 ? 5 : 2,
+      this.height > 100 ? 4 : 2,
       curves.flatMap(({ band }) => band ?? []),
     );
     this.atY = heights.at;
@@ -309,6 +309,8 @@ export function nonFiniteMarks(steps, values, atX) {
 }
 
 // What the bands are, and what they are not.
+const KID_GAP =
+  "No generator can move the gap of KID: it is a check. Where it moves, clients or features have changed.";
 const BANDS =
   "Bands: what other rows would give, 95 %; of KID apart from its gap. All steps share the clients’ rows, so bands that overlap are no test: the small ticks are one.";
 
@@ -330,13 +332,15 @@ export class Legend {
     this.name = el("span");
     this.other = el("span", {}, [markOf("nbm-step-avg nbm-step-other", "M-9 0H9"), this.name]);
     this.note = el("p", { class: "nbm-note" }, [BANDS]);
+    this.check = el("p", { class: "nbm-note" }, [KID_GAP]);
     const marks = el("div", { class: "nbm-legend nbm-step-marks" }, [...entries, this.other]);
-    this.root = el("div", {}, [marks, this.note]);
+    this.root = el("div", {}, [marks, this.note, this.check]);
   }
 
   /** @param {Scene} _scene @param {Numbers} numbers */
   paint(_scene, { history, other }) {
     this.note.hidden = !history.lines.some(({ errors }) => errors?.some(Number.isFinite));
+    this.check.hidden = !history.lines.some(({ facts }) => facts.kind === "kid");
     this.other.hidden = !other;
     setText(this.name, `other run${other?.name ? `: ${other.name}` : ""}`);
   }
