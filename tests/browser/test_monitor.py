@@ -209,7 +209,6 @@ def test_the_first_screen_is_one_screen_and_says_little(shown):
     page.set_viewport_size({"width": 919, "height": 640})
     painted(root)
     counts = first_screen_counts(page, root)
-    print(root.inner_text())
     assert counts.words <= 110 and counts.controls <= 9
     top = root.bounding_box()["y"]
     for part in (

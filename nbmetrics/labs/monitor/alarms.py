@@ -148,7 +148,7 @@ def find_alarms(history: RunHistory, rules: Sequence[Rule]) -> list[Alarm]:
 
 
 def _join_events(alarms: list[tuple[int, Alarm]], scored: np.ndarray) -> Iterator[Alarm]:
-    """Join the alarms of an event, within `EVENT_STEPS` scored steps, at its first step and by its first rule's name."""
+    """Join alarms within `EVENT_STEPS` scored steps of an event's first, by the name of its first rule."""
     event: list[tuple[int, Alarm]] = []
     for place, alarm in sorted(alarms, key=lambda item: (item[1].step, item[0])):
         start = event[0][1].step if event else alarm.step

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...errors import InvalidInput
 from ...ranking import lowest, order, same_scores
-from .alarm_rules import column_intervals, far_from_best, real_levels, times_text
+from .alarm_rules import MAX_TIMES_BEST, column_intervals, far_from_best, real_levels, times_text
 from .history import Line, RunHistory
 from .scoring import MAX_NOISY_CLIENTS, draws_under_weights, standard_errors
 
@@ -143,8 +143,18 @@ def checkpoint_headline(history: RunHistory, line: Line) -> str:
         return f"Keep step {by['all']:,}, not {last:,}: after {before:,}, {label}-{part} {verb}{sign}."
     if by["avg"] == by["all"]:
         newest = ", the newest" if by["all"] == last else ""
-        return f"Keep step {by['all']:,}{newest}: it is best by {label}-avg and {label}-all."
+        return f"Keep step {by['all']:,}{newest}: it is best by {label}-avg and {label}-all{_now_text(line)}."
     return f"{label}-avg would keep step {by['avg']:,}, {label}-all step {by['all']:,}."
+
+
+def _now_text(line: Line) -> str:
+    """Say how far all is from its best at the newest step; "" where it is not worth a word."""
+    best = best_step(line, "all").place
+    assert best is not None
+    if not (line.facts.best is None and not line.facts.higher_is_better and line.all[best] > 0):
+        return ""
+    times = line.all[-1] / line.all[best]
+    return f"; now {line.facts.label}-all is {times:,.2g} times that" if MAX_TIMES_BEST < times < 1_000 else ""
 
 
 def turning_point(history: RunHistory, line: Line) -> tuple[str, int, str] | None:

@@ -9,6 +9,7 @@ to `past` → then, less often, what takes longer: best checkpoints, alarms and 
 from __future__ import annotations
 
 import math
+import secrets
 import threading
 import weakref
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import traitlets
+from IPython.display import display, update_display
 
 from ...errors import InvalidInput, check_choice, shown
 from ..toolkit import modules
@@ -37,6 +39,8 @@ GIVEN, ALIKE = "As given", "All clients alike"
 MIN_NEW_STEPS, NEW_STEPS_SHARE = 200, 0.05
 # Seconds that a picture waits for scores that come soon.
 PICTURE_WAIT_SECONDS = 1.0
+# Seconds that the end of a cell waits for the last scores, where they are to be in a picture.
+END_WAIT_SECONDS = 20.0
 
 
 class _Open:
@@ -151,7 +155,9 @@ class Monitor(RunApi, Lab):
         super().__init__(presets[GIVEN], presets)
         self._publish()
         self._judge()
+        self._display_id, self._is_displayed, self._has_page = secrets.token_hex(8), False, False
         run.on_step(self._publisher.request)
+        run.clock.on_end(_weak_call(self, "_show_end"))
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until all steps are scored, written and shown, or so many seconds; return whether they are."""
@@ -304,6 +310,27 @@ class Monitor(RunApi, Lab):
         words = " ".join(self.words) or "nothing is scored yet."
         return f"Monitor of {len(self._live_run.history.points):,} steps and {len(self.names):,} clients: {words}"
 
+    def _ipython_display_(self) -> None:
+        """Show the live view, in a display whose picture can follow."""
+        self._is_displayed = True
+        self._show(display)
+
+    def _show(self, show: Callable[..., Any]) -> None:
+        bundle = self._repr_mimebundle_()
+        if bundle is not None:
+            show(bundle[0], metadata=bundle[1], raw=True, display_id=self._display_id)
+
+    def _show_end(self) -> None:
+        """Show the run at its end, where no page is there to follow it: nbclient, nbconvert."""
+        if self._is_displayed and not self._has_page:
+            self.wait(END_WAIT_SECONDS)
+            self._show(update_display)
+
+    def _receive(self, _: Any, message: Any, buffers: Any) -> None:
+        """As of every lab; a page says that it is there."""
+        self._has_page = True
+        super()._receive(_, message, buffers)
+
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """As of every lab; the picture waits a moment for scores that come soon."""
         self._live_run.wait(PICTURE_WAIT_SECONDS)
@@ -315,6 +342,17 @@ class Monitor(RunApi, Lab):
             self._live_run.close()
             self._publisher.close()
         super().close()
+
+
+def _weak_call(lab: Monitor, name: str) -> Callable[[], None]:
+    """Return what calls a method of a Monitor as long as it lives."""
+    reference = weakref.ref(lab)
+
+    def call() -> None:
+        if (alive := reference()) is not None:
+            getattr(alive, name)()
+
+    return call
 
 
 def _weak_request(publisher: Publisher) -> Callable[[], None]:

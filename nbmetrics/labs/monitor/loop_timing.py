@@ -150,6 +150,7 @@ class StepClock:
         self._step, self._last, self._longest = 0, 0.0, 0.0
         self._thread: threading.Thread | None = None
         self._has_ended = False
+        self._listeners: list[Callable[[], None]] = []
 
     def tick(self, step: int, now: float) -> float:
         """Note a step at `now` of the monotonic clock; return the seconds before it where it is late, else 0."""
@@ -162,7 +163,14 @@ class StepClock:
 
     def end_loop(self, thread: threading.Thread | None = None) -> None:
         """Expect no more steps, where they came from this thread (from any by default), until the next one."""
-        self._has_ended |= thread is None or thread is self._thread
+        is_end = not self._has_ended and self._thread is not None and (thread is None or thread is self._thread)
+        self._has_ended |= is_end
+        for listener in self._listeners if is_end else ():
+            listener()
+
+    def on_end(self, listener: Callable[[], None]) -> None:
+        """Have `listener()` called, on the thread that says so, when a loop has ended."""
+        self._listeners.append(listener)
 
     def _is_stall(self, wait: float) -> bool:
         return self._longest > 0 and wait > max(MIN_STALL_SECONDS, STALL_TIMES * self._longest)

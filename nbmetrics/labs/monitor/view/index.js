@@ -79,7 +79,7 @@ function monitorView(store, signal) {
       store.changed();
     },
     picture: () => figures.picture(store, scores.table),
-    compared: () => (store.saved ? "" : "Python computed these scores."),
+    compared: () => "",
   });
   const [status, cost] = [el("div", { class: "nbm-step-quiet" }), el("div", { class: "nbm-step-quiet" })];
   figures.root.append(losses.root);
@@ -116,6 +116,7 @@ function monitorView(store, signal) {
     setText(cost, [lastStepText(lastStep), costWords].filter(Boolean).join(" "));
     toolbar.paint(scene);
   };
+  if (!store.saved) store.send({ kind: "ping" }); // Python need not keep the picture at the end of the run
   const timer = setInterval(() => paintStatus(status, store, /** @type {any} */ (store.numbers)), STATUS_MILLISECONDS);
   signal.addEventListener("abort", () => clearInterval(timer));
   return {

@@ -17,6 +17,7 @@ import { stepText } from "./formatting.js";
  * `bests` are steps to be marked on the line, `sets` those that are as good but for chance
  */
 const PAD = { left: 52, right: 14, top: 12, bottom: 20 };
+const MAX_STEP_TICKS = 4;
 const CROSS = "M-3-3L3 3M-3 3L3-3";
 /** @type {Record<string, string>} */
 const EDGE = { nan: CROSS, high: "M0-4L4 3H-4Z", low: "M0 4L4-3H-4Z" };
@@ -88,7 +89,7 @@ export class StepPlot {
       curves.flatMap(({ band }) => band ?? []),
     );
     this.atY = heights.at;
-    plot.paintX(this.hasAxis ? stepTicks(steps, plot.mostTicks) : [], scale.at, this.height - 5, stepText);
+    plot.paintX(this.hasAxis ? stepTicks(steps, Math.min(MAX_STEP_TICKS, plot.mostTicks)) : [], scale.at, this.height - 5, stepText);
     plot.paintY(heights.ticks, heights.at);
     resizeChildren(this.lines, curves.length, () => svg("g", {}, [svg("path"), svg("g")])).forEach((node, i) => {
       const { style, steps: at, values } = curves[i];
