@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ...ranking import is_tie, lowest
+from ...ranking import is_tie, lowest, order
 from .alarms import Alarm, Rule, number_text, onsets, percent_text
 from .history import Line, RunHistory
 
@@ -388,11 +388,11 @@ class FarFromBest:
         counted = np.flatnonzero(np.array(history.weights) > 0)
         clients = line.facts.losses(line.clients[:, counted])
         losses = clients.max(axis=1) if column == "worst" else line.facts.losses(getattr(line, column))
-        best = int(np.nanargmin(np.where(np.isfinite(losses[:place]), losses[:place], np.inf)))
+        best = lowest(np.where(np.isfinite(losses[:place]), losses[:place], np.inf))
         if column == "worst":
-            client = int(np.argmax(clients[place]))
+            client = lowest(-clients[place])
             name = f"{line.label} of the worst client, {history.names[counted[client]]},"
-            values = line.clients[place, counted[client]], line.clients[best, counted[np.argmax(clients[best])]]
+            values = line.clients[place, counted[client]], line.clients[best, counted[lowest(-clients[best])]]
         else:
             name, values = f"{line.label}-{column}", (getattr(line, column)[place], getattr(line, column)[best])
         words = (
@@ -412,15 +412,14 @@ def times_text(line: Line, value: float, best: float) -> str:
 def _client_words(history: RunHistory, clients: np.ndarray, counted: np.ndarray, place: int, best: int) -> str:
     """Say which clients lose and which gain."""
     changes = clients[place] - clients[best]
-    order = np.argsort(-changes)
-    names = [history.names[counted[i]] for i in order]
+    by_loss = order(-changes)
+    names = [history.names[counted[i]] for i in by_loss]
     losers, count = int((changes > 0).sum()), len(changes)
     if count < 2 or not np.isfinite(changes).all() or not losers:
         return ""
-    most = ", ".join(names[: min(MAX_NAMED_CLIENTS, losers)])
-    if losers == count:
-        return f"Every client loses, most of all {most}."
-    return f"{losers} of {count} clients lose, most of all {most}; {names[-1]} gains most."
+    most = " and ".join(names[: min(MAX_NAMED_CLIENTS, losers)])
+    gains = "" if losers == count else f"; {names[-1]} gains"
+    return f"{losers} of {count} clients lose, {most} most{gains}."
 
 
 def _beyond_best(losses: np.ndarray) -> np.ndarray:
@@ -452,6 +451,7 @@ class StuckAtOnePoint:
             if first.min() > IMPROVED_SHARE * first[0]:
                 words = f"{one_point_sentence(history, line)} {MAX_STEPS_AT_POINT} scored steps brought no improvement."
                 yield Alarm(int(line.steps[MAX_STEPS_AT_POINT - 1]), self.name, words)
+                return  # one line tells it all
 
 
 def one_point_sentence(history: RunHistory, line: Line) -> str:

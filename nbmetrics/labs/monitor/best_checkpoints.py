@@ -143,7 +143,7 @@ def checkpoint_headline(history: RunHistory, line: Line) -> str:
         return f"Keep step {by['all']:,}, not {last:,}: after {before:,}, {label}-{part} {verb}{sign}."
     if by["avg"] == by["all"]:
         newest = ", the newest" if by["all"] == last else ""
-        return f"Keep step {by['all']:,}{newest}: it is best by {label}-avg and {label}-all{_now_text(line)}."
+        return f"Keep step {by['all']:,}{newest}, best by {label}-avg and {label}-all{_now_text(line)}."
     return f"{label}-avg would keep step {by['avg']:,}, {label}-all step {by['all']:,}."
 
 

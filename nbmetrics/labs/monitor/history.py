@@ -30,6 +30,8 @@ from .run_folder import LogReader, Place, decode_number
 LAST_STEP = 2**53
 MAX_CLIENTS, MAX_METRICS, MAX_LOSSES, MAX_REASONS = 10_000, 100, 1_000, 5
 MAX_REASON_LETTERS = 2_000
+# Numbers of a `Cost`, at most.
+COST_NUMBERS = 20
 # A reader's limits: segments, and bytes of scores that are held.
 MAX_SEGMENTS, MAX_SCORE_BYTES = 10_000, 2**30
 # What `all` under other weights was made of.
@@ -137,6 +139,7 @@ class Point:
     row_errors : (m, k + 2) standard errors of clients, avg and all from the generated rows alone, NaN where one is not
         known; None where none were logged
     is_paired : whether its rows were made of the same latents as those of other steps
+    cost : what the Monitor had cost by then, the numbers of a `Cost`; () where it was not logged
     frames : further arrays by name: "noise metric", "all noise metric", "slopes metric", "moments"
     late : seconds that its loop ran before it without a step, where that was far longer than ever before; else 0
     """
@@ -156,6 +159,7 @@ class Point:
     errors: np.ndarray | None = None
     row_errors: np.ndarray | None = None
     is_paired: bool = False
+    cost: tuple[float, ...] = ()
 
     @property
     def is_scored(self) -> bool:
@@ -177,8 +181,9 @@ class Point:
         losses = {_parse_text(name): decode_number(value) for name, value in losses.items()}
         step, time = _parse_whole(event["step"], LAST_STEP), decode_number(event["time"])
         late = decode_number(event.get("late", 0.0))
+        cost = tuple(decode_number(number) for number in _parse_list(event.get("cost", []), COST_NUMBERS))
         if "count" not in event:
-            return cls(segment, step, time, losses, late=late)
+            return cls(segment, step, time, losses, late=late, cost=cost)
         m, k = len(segment.metrics), len(segment.names)
         frames = _parse_places(event["frames"])
         clients = np.asarray(load(frames.pop("clients")), dtype=np.float64)
@@ -202,12 +207,13 @@ class Point:
         count, variance = _parse_whole(event["count"], LAST_STEP), decode_number(event["variance"])
         return cls(segment, step, time, losses, count=count, clients=clients, all=of_all, terms=terms,
                    variance=variance, why=why, frames=frames, errors=errors, late=late,
-                   row_errors=row_errors, is_paired=event.get("paired") is True)  # fmt: skip
+                   row_errors=row_errors, cost=cost, is_paired=event.get("paired") is True)  # fmt: skip
 
     def to_json(self, frames: Mapping[str, Place]) -> dict[str, Any]:
         """The event of the point; `frames` are where the arrays lie, that of the clients' scores too."""
         event: dict[str, Any] = {"event": "step", "step": self.step, "time": self.time, "losses": dict(self.losses)}
         event |= {"late": self.late} if self.late else {}
+        event |= {"cost": list(self.cost)} if self.cost else {}
         if self.all is None:
             return event
         scores: dict[str, Any] = {"count": self.count, "all": self.all.tolist(), "terms": [dict(t) for t in self.terms]}

@@ -25,7 +25,7 @@ from .generator_sampling import GeneratorSampler, StepSample
 from .history import LAST_STEP, MAX_LOSSES, Point, RunHistory, Segment, read_history
 from .loop_timing import Budget, StepClock, watch_cells
 from .run_api import Run
-from .run_folder import LogReader, Writer, encode_losses, resolve_folder
+from .run_folder import LogReader, Writer, resolve_folder
 from .scoring import Scoring
 from .scoring_thread import ScoringThread, StepRecord
 
@@ -117,7 +117,7 @@ class LiveRun(Run):
         number = len(self._segments)
         self._scoring_thread: ScoringThread | None = ScoringThread(
             scoring, writer, self._add, self._call_alarms, is_kept_whole, number, self.budget,
-            lambda: self.clock.thread,
+            lambda: self.clock.thread, lambda: tuple(self.cost),
         )  # fmt: skip
         self._segments.append(Segment.of(scoring.names, scoring.weights, scoring.describe(), number))
         self._history = None
@@ -205,8 +205,7 @@ class LiveRun(Run):
                 self.budget.draw = time.monotonic() - now
             self._has_drawn = True
         at = time.time()
-        line = encode_losses(step, at, losses, late)
-        self._scoring_thread.put(StepRecord(step, at, losses, sample, is_kept, late, line))
+        self._scoring_thread.put(StepRecord(step, at, losses, sample, is_kept, late))
         self.budget.spend("loop", time.monotonic() - now)
         return sample is not None
 
@@ -337,10 +336,21 @@ class LiveRun(Run):
     def cost(self) -> Cost:
         """What the Monitor cost the loop."""
         thread, spent = self._scoring_thread, self.budget
-        keeps_all, dropped = (True, 0) if thread is None else (thread.keep_all, thread.dropped)
+        if thread is None:
+            return self._logged_cost()
+        keeps_all, dropped = thread.keep_all, thread.dropped
         every = 0.0 if keeps_all else spent.every
         seconds = spent.loop, spent.scoring, spent.telling, spent.elapsed
         return Cost(*seconds, spent.share, every, self._skipped, dropped)
+
+    def _logged_cost(self) -> Cost:
+        """What the Monitors cost that wrote an opened run, all together."""
+        last = {point.segment.number: point.cost for point in self._points if len(point.cost) == len(Cost._fields)}
+        costs = [Cost(*numbers) for numbers in last.values()]
+        loop, scoring, telling, elapsed = (sum(getattr(cost, name) for cost in costs) for name in Cost._fields[:4])
+        share = (loop + scoring + telling) / elapsed if elapsed else 0.0
+        skipped, dropped = (int(sum(getattr(cost, name) for cost in costs)) for name in ("skipped", "dropped"))
+        return Cost(loop, scoring, telling, elapsed, share, costs[-1].every if costs else 0.0, skipped, dropped)
 
     @property
     def troubles(self) -> list[str]:

@@ -20,7 +20,7 @@ from ...errors import printable, shown
 from .generator_sampling import StepSample
 from .history import MAX_REASONS, Point, Segment
 from .loop_timing import Budget
-from .run_folder import MAX_FRAME_BYTES, Writer
+from .run_folder import MAX_FRAME_BYTES, Writer, encode_losses
 from .scoring import Scoring, StepScores
 
 MAX_ERROR_LETTERS = 500
@@ -28,6 +28,8 @@ MAX_ERROR_LETTERS = 500
 MAX_ERRORS, MAX_WAITING_BYTES = 100, 64 * 2**20
 # Seconds that losses alone wait for one another, and how many are written together.
 LOSSES_WAIT_SECONDS, MAX_STEPS_PER_WRITE = 0.25, 500
+# Losses that the end of the process may take with it: so many steps, and seconds of them.
+MAX_UNSAFE_STEPS, MAX_UNSAFE_SECONDS = 32, 0.1
 # With `keep_all`, steps that may wait before the loop does.
 MAX_QUEUE_STEPS = 1_000
 
@@ -41,7 +43,6 @@ class StepRecord:
     sample : of the generator, None where there are only losses
     is_kept : whether it gives way to no other
     late : see `Point`
-    line : the step in the log without its scores
     """
 
     step: int
@@ -50,7 +51,11 @@ class StepRecord:
     sample: StepSample | None
     is_kept: bool = False
     late: float = 0.0
-    line: bytes = b""
+
+    @property
+    def line(self) -> bytes:
+        """The step in the log without its scores."""
+        return encode_losses(self.step, self.time, self.losses, self.late)
 
 
 class ErrorLog:
@@ -88,6 +93,7 @@ class ScoringThread:
     number : of the segment that it writes
     budget : counts what it spends
     loop_thread : returns the thread of the training loop
+    cost : returns what the Monitor has cost by now, to be logged
 
     Attributes
     ----------
@@ -106,12 +112,15 @@ class ScoringThread:
         number: int,
         budget: Budget,
         loop_thread: Callable[[], threading.Thread | None] = lambda: None,
+        cost: Callable[[], tuple[float, ...]] = tuple,
     ) -> None:
-        self._number, self._on_idle, self._budget, self._loop_thread = number, on_idle, budget, loop_thread
+        self._number, self._on_idle, self._budget = number, on_idle, budget
+        self._loop_thread, self._cost = loop_thread, cost
         self._scoring, self._writer, self._publish, self.keep_all = scoring, writer, publish, keep_all
         self.errors, self.dropped, self._scored_steps = ErrorLog(), 0, 0
         self._ready = threading.Condition()
         self._queue: deque[StepRecord] = deque()
+        self._unsafe: list[StepRecord] = []
         self._is_busy = self._is_urgent = self.is_closed = self.is_scoring = False
         self._thread: threading.Thread | None = None
         self._segment: Segment | None = None
@@ -131,15 +140,25 @@ class ScoringThread:
                         self.dropped += 1
             self.is_scoring |= record.sample is not None
             self._is_urgent |= record.sample is not None
-            if self._writer.pending is not None:  # not before there is room: what does not wait is wiped from it
-                self._writer.pending.add(record.line)
             self._queue.append(record)
+            self._unsafe.append(record)
+            if record.sample is not None or len(self._unsafe) >= MAX_UNSAFE_STEPS or self._is_time_to_save(record.time):
+                self._save_unsafe()
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="nbmetrics Monitor scores", daemon=True)
                 self._thread.start()
             # to wake the thread for each loss would cost the loop
             if self._is_urgent or len(self._queue) == 1:
                 self._ready.notify_all()
+
+    def _is_time_to_save(self, now: float) -> bool:
+        return not 0.0 <= now - self._unsafe[0].time < MAX_UNSAFE_SECONDS
+
+    def _save_unsafe(self) -> None:
+        """Put what waits where the end of the process does not reach it."""
+        if self._writer.pending is not None:  # not before there is room: what does not wait is wiped from it
+            self._writer.pending.add(b"".join(record.line for record in self._unsafe))
+        self._unsafe.clear()
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until all records are scored and written, or so many seconds; return whether they are."""
@@ -190,6 +209,8 @@ class ScoringThread:
                 batch.append(self._queue.popleft())
                 if batch[-1].sample is not None:
                     break
+            kept = min(len(self._unsafe), len(self._queue))
+            self._unsafe = self._unsafe[len(self._unsafe) - kept :]  # the others are written now
             self._is_urgent = any(waiting.sample is not None for waiting in self._queue)
             self._is_busy = bool(batch)
             self._ready.notify_all()
@@ -210,6 +231,7 @@ class ScoringThread:
         arrays: dict[str, np.ndarray] = {}
         if (sample := records[-1].sample) is not None:
             points[-1], arrays = self._score(points[-1], sample)
+        points[-1] = replace(points[-1], cost=self._cost())
         places = self._write(lambda places: [point.to_json(places) for point in points], arrays)
         if self._writer.pending is not None and not self._unwritten:
             with self._ready:

@@ -61,7 +61,7 @@ export class ScoreTable {
     const row = el(
       "tr",
       {},
-      heads.map((head) => el("th", { scope: "col" }, [head])),
+      heads.map((head) => el("th", { scope: "col", "aria-label": head }, head === "Metric" ? [] : [head])),
     );
     this.table = el("table", { class: "nbm-scores nbm-step-scores", "aria-label": "Scores" }, [
       el("thead", {}, [row]),
@@ -109,7 +109,7 @@ function headlineOf(line, judgement) {
   if (best.avg !== best.all)
     return `${label}-avg would keep step ${stepText(best.avg)}, ${label}-all step ${stepText(best.all)}.`;
   const newest = best.all === stored.steps[stored.steps.length - 1] ? ", the newest" : "";
-  return `Keep step ${stepText(best.all)}${newest}: it is best by ${label}-avg and ${label}-all.`;
+  return `Keep step ${stepText(best.all)}${newest}, best by ${label}-avg and ${label}-all.`;
 }
 
 /** @param {Line} line @param {Judgement | undefined} judgement */

@@ -89,7 +89,12 @@ export class StepPlot {
       curves.flatMap(({ band }) => band ?? []),
     );
     this.atY = heights.at;
-    plot.paintX(this.hasAxis ? stepTicks(steps, Math.min(MAX_STEP_TICKS, plot.mostTicks)) : [], scale.at, this.height - 5, stepText);
+    plot.paintX(
+      this.hasAxis ? stepTicks(steps, Math.min(MAX_STEP_TICKS, plot.mostTicks)) : [],
+      scale.at,
+      this.height - 5,
+      stepText,
+    );
     plot.paintY(heights.ticks, heights.at);
     resizeChildren(this.lines, curves.length, () => svg("g", {}, [svg("path"), svg("g")])).forEach((node, i) => {
       const { style, steps: at, values } = curves[i];
