@@ -12,7 +12,7 @@ import nbmetrics as nm
 from nbmetrics.labs.monitor.live_run import LiveRun
 from tests.calibration import monitor_runs
 
-# An alarm within so many scored steps of the switch has heard the collapse, in words that say from where the score came.
+# An alarm within so many scored steps of the switch has heard the collapse, in words that say from which score.
 HEARD_WITHIN = 5
 # Seconds of a step of the loop in which not all steps are scored, and in which a run must end.
 STEP_SECONDS, MAX_SECONDS = 0.002, 120.0

@@ -43,7 +43,7 @@ class Rule(Protocol):
         ...
 
 
-def onsets(met: Sequence[bool], patience: int = 1, beyond: Sequence[float] | None = None) -> Iterator[int]:
+def onsets(met: Any, patience: int = 1, beyond: Any = None) -> Iterator[int]:
     """Yield the places at which a condition has been met so many times in a row, once each time.
 
     Where it stays met, it is yielded again at which `beyond` is `FAR_WORSE` times what it was when it was last yielded.

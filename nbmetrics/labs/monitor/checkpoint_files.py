@@ -64,7 +64,7 @@ class BestRule:
                 return
             self._waiting.discard(point.step)
             loss = self._loss_of(point, weights)
-            worse = point.step
+            worse: int | None = point.step
             if loss < self._loss:
                 worse, self.best, self._loss = self.best if self._has_saved_best else None, point.step, loss
                 self._has_saved_best = True

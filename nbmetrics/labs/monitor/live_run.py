@@ -109,7 +109,7 @@ class LiveRun(Run):
         kept_rules = [check_step_rule(rule, dict.fromkeys(scoring.metrics)) for rule in keep]
         writer = Writer(self.path)
         try:
-            self._show_history(*_read_run(self.path, scoring.names))
+            self._show_history(*_read_run(self.path, scoring.names), folder)
             scoring.prepare()  # here, so that the loop need not pay for it
         except InvalidInput:
             writer.close()
@@ -125,14 +125,13 @@ class LiveRun(Run):
         if writer.torn:
             self._scoring_thread.errors.add(f"the last line was torn ({writer.torn:,} bytes) and is put aside")
         self._unwatch_cells = watch_cells(self.clock)
-        self._checkpoints = folder
         for rule in kept_rules:
             assert folder is not None
             self.on_best(rule, folder.save, folder.discard)
         _live_runs[self.path] = self
         atexit.register(_close_at_exit, weakref.ref(self))
 
-    def _show_history(self, history: RunHistory, reader: LogReader) -> None:
+    def _show_history(self, history: RunHistory, reader: LogReader, folder: CheckpointFolder | None = None) -> None:
         """Start from a history, and add to it."""
         super().__init__(history)
         self._reader = reader
@@ -142,8 +141,9 @@ class LiveRun(Run):
         self._listeners: list[Callable[[], Any]] = []
         self._called_alarms: set[rules.Alarm] = set()
         self._best_rules: list[BestRule] = []
-        self._checkpoints: CheckpointFolder | None = None
-        self.budget, self.clock = Budget(), StepClock()
+        self._checkpoints = folder
+        self.budget: Budget = Budget()
+        self.clock: StepClock = StepClock()
         self._skipped, self._call_time, self._call_seconds, self._has_drawn = 0, 0.0, 0.0, False
 
     @classmethod
@@ -346,7 +346,7 @@ class LiveRun(Run):
     def _logged_cost(self) -> Cost:
         """What the Monitors cost that wrote an opened run, all together."""
         last = {point.segment.number: point.cost for point in self._points if len(point.cost) == len(Cost._fields)}
-        costs = [Cost(*numbers) for numbers in last.values()]
+        costs = [Cost(*numbers) for numbers in last.values()]  # type: ignore[arg-type]
         loop, scoring, telling, elapsed = (sum(getattr(cost, name) for cost in costs) for name in Cost._fields[:4])
         share = (loop + scoring + telling) / elapsed if elapsed else 0.0
         skipped, dropped = (int(sum(getattr(cost, name) for cost in costs)) for name in ("skipped", "dropped"))

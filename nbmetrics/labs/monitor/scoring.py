@@ -224,14 +224,15 @@ class Scoring:
             metric = BiasedFID()
         made = InfluenceNoise(metric, metric.strata(column.summary, samples.rows), column.position, self._multipliers)
         drawn = made.clients(clients.strata)
-        each, parts = drawn.draws, [*drawn.generated.T, drawn.generated @ np.array(self.weights)]
+        each, generated = drawn.draws, np.asarray(drawn.generated)
+        parts = [*generated.T, generated @ np.array(self.weights)]
         if len(self.names) > MAX_NOISY_CLIENTS:
             counted = np.array(self.weights) > 0
             each = each[:, counted] @ np.array(self.weights)[counted, None]
         if is_kid(clients):
             return _to_float32(each), None, _deviations([*parts, parts[-1]])
         together = made.all(clients.pooled_strata(self.weights), self.weights)
-        row_errors = _deviations([*parts, together.generated[:, 0]])
+        row_errors = _deviations([*parts, np.asarray(together.generated)[:, 0]])
         return _to_float32(each), _to_float32(together.draws[:, 0]), row_errors
 
     def _row_arrays(self, drawn: GeneratorSamples, generator: Generator) -> dict[str, np.ndarray]:
@@ -348,7 +349,7 @@ def _split_rows(federation: Federation, samples: int, seed: int) -> tuple[Federa
     shares = np.array(federation.weights)
     if any(client.rows is None for client in federation):
         return None
-    sizes = np.array([len(client.rows) for client in federation])
+    sizes = np.array([client.size for client in federation])
     count = min(float(samples), float(np.min(sizes[shares > 0] / 2.0 / shares[shares > 0])))
     held_counts = np.rint(count * shares).astype(int)
     if held_counts.sum() < MIN_REST_ROWS or (sizes - held_counts).min() < MIN_REST_ROWS:
@@ -356,7 +357,7 @@ def _split_rows(federation: Federation, samples: int, seed: int) -> tuple[Federa
     rng, rest, held_out = np.random.default_rng([seed, 2]), [], []
     for client, size, held in zip(federation, sizes, held_counts, strict=True):
         order = rng.permutation(size)[: held + max(MIN_REST_ROWS, MAX_REST_RATIO * max(held, samples // len(sizes)))]
-        rows = _to_numpy(client.rows[order, :])
+        rows = _to_numpy(client.rows[order, :])  # type: ignore[index]
         held_out.append(rows[:held])
         rest.append(Client(rows[held:], test=client.test, name=client.name, weight=client.weight))
     clients = Federation(rest).with_weights(shares)

@@ -278,8 +278,8 @@ class ScoringThread:
         )
         row_errors = [part.row_errors for part in parts]
         if any(errors is not None for errors in row_errors):
-            none = np.full(shape[1] + 2, np.nan)
-            known = np.stack([none if errors is None else errors for errors in row_errors]).astype(np.float32)
+            unknown = np.full(shape[1] + 2, np.nan)
+            known = np.stack([unknown if errors is None else errors for errors in row_errors]).astype(np.float32)
             scored, arrays = replace(scored, row_errors=known), {**arrays, "row errors": known}
         noise = {name: array for metric, part in scores.items() for name, array in _noise_arrays(metric, part)}
         return scored, {"clients": clients, **arrays, **noise}
