@@ -170,7 +170,7 @@ def test_watching_training_says_what_is_written(ran):
     one_class, alike = (float(row) for row in re.findall(r"a random digit +(\S+)", said))
     assert min(one_class, alike) > 1.3, "a collapse to a random digit, which FID-avg sees"
     if importlib.util.find_spec("torch"):
-        kept = r"FID: avg would keep step (\S+), all step (\S+)\. On all the difference is more than chance"
+        kept = r"FID-avg would keep step (\S+), FID-all step (\S+)\. On all the difference is more than chance"
         heap, model = (int(step.replace(",", "")) for step in re.findall(kept, said)[-1])  # of the last run
         assert heap < model / 2
 

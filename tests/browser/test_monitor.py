@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import PLAIN
+from tests.browser.counts import first_screen_counts
 from tests.browser.page import painted, until
 from tests.labs.toolkit.common import EVIL
 
@@ -49,6 +50,14 @@ def step(root):
     return root.get_by_role("slider", name="Step", exact=True)
 
 
+def open_details(root):
+    root.locator(".nbm-step-details").evaluate("details => (details.open = true)")
+
+
+def open_earlier_alarms(root):
+    root.get_by_role("region", name="Alarms").locator("details").evaluate("details => (details.open = true)")
+
+
 def at(root):
     painted(root)
     return int(step(root).input_value())
@@ -81,7 +90,7 @@ def test_one_scrubber_by_keys_by_mouse_and_by_python(shown):
     for key, wanted in moves.items():
         slider.press(key)
         assert at(root) == wanted, key
-    expect(root.get_by_role("button", name="Follow")).to_have_attribute("aria-pressed", "true")
+    expect(root.get_by_role("button", name="Follow")).to_be_hidden()
     figure = root.get_by_role("img", name=re.compile("^FID over 30 steps, at the last, 2,900: avg "))
     box = figure.locator("svg").first.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 60)
@@ -115,6 +124,7 @@ def test_new_steps_are_followed_and_move_no_view_that_was_scrubbed(shown):
     stayed = at(root)
     before = cells(root)
     now_python(page, "log(33, 45, alike=True)")
+    open_earlier_alarms(root)
     alarm = root.get_by_role("region", name="Alarms").get_by_role("button").filter(has_text="collapse:")
     expect(alarm).to_have_count(1)
     expect(step(root)).to_have_attribute("max", "4400")
@@ -134,6 +144,7 @@ def test_new_steps_are_followed_and_move_no_view_that_was_scrubbed(shown):
 @in_page
 def test_the_past_under_other_weights(shown):
     page, root = shown
+    open_details(root)
     slider = root.get_by_role("slider", name="south weight", exact=True)
     now_python(page, "lab.scene = {**lab.scene, 'shown': 1200}")
     until(page, lambda: at(root), lambda found: found == 1200)
@@ -183,9 +194,51 @@ lab.wait()""",
     saved.goto((tmp_path / "run.html").as_uri())
     alone = saved.get_by_role("group", name="Monitor", exact=True)
     np.testing.assert_array_equal(cells(alone), cells(root))
+    open_details(alone)
     alone.get_by_role("slider", name="north weight", exact=True).fill("0.5")
     for place, run in ((1, lab_of(page)), (3, other)):
         moved = run.with_weights([0.5, 0.25, 0.25])
         np.testing.assert_allclose(rows(alone)[place], table_at(moved, 2600)[1], rtol=1e-6)
     assert page.locator("img").count() == saved.locator("img").count() == 0, "names are text"
     saved.close()
+
+
+@in_page
+def test_the_first_screen_is_one_screen_and_says_little(shown):
+    page, root = shown
+    page.set_viewport_size({"width": 919, "height": 640})
+    painted(root)
+    counts = first_screen_counts(page, root)
+    assert counts.words <= 110 and counts.controls <= 9
+    top = root.bounding_box()["y"]
+    for part in (
+        step(root),
+        root.get_by_role("heading").first,
+        root.get_by_role("img", name=re.compile("^FID over")),
+        root.get_by_role("img", name=re.compile("^KID over")),
+        root.get_by_role("table", name="Scores"),
+        root.get_by_text(re.compile("^Details")),
+    ):
+        box = part.bounding_box()
+        assert box["y"] + box["height"] - top <= 640, part
+    open_details(root)
+    expect(root.get_by_role("button", name=re.compile("^KID: "))).to_be_visible()
+    root.get_by_role("button", name=re.compile("^KID: ")).click()
+    expect(root.get_by_role("combobox", name="Metric")).to_have_value("kid")
+
+
+@in_page
+def test_the_last_tick_is_not_cut(shown):
+    page, root = shown
+    now_python(page, "log(40, 61)")
+    until(page, lambda: at(root), lambda found: found == 6000)
+    cut = root.locator(".nbm-step-plot").evaluate_all(
+        """plots => plots.flatMap(plot => {
+          const { left, right } = plot.getBoundingClientRect();
+          return [...plot.querySelectorAll('text')].filter(text => {
+            const box = text.getBoundingClientRect();
+            return box.width && (box.right > right || box.left < left);
+          }).map(text => text.textContent);
+        })"""
+    )
+    assert cut == []

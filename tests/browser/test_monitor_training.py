@@ -84,6 +84,7 @@ def test_the_page_lives_while_a_model_trains(run_cells, record_property):
         painted(root)
         stayed = slider.input_value()
         names["collapses"].set()
+        root.get_by_role("region", name="Alarms").locator("details").evaluate("details => (details.open = true)")
         alarm = root.get_by_role("region", name="Alarms").get_by_role("button").filter(has_text="collapse:")
         expect(alarm.first).to_be_visible(timeout=60_000)
         assert slider.input_value() == stayed, "what was scrubbed stays"

@@ -19,6 +19,7 @@ import numpy as np
 
 from ...errors import InvalidInput
 from ...ranking import lowest, order, same_scores
+from .alarm_rules import MAX_TIMES_BEST, column_intervals, far_from_best, real_levels, times_text
 from .history import Line, RunHistory
 from .scoring import MAX_NOISY_CLIENTS, draws_under_weights, standard_errors
 
@@ -130,25 +131,67 @@ def line_errors(history: RunHistory, line: Line) -> np.ndarray:
     return errors
 
 
-def checkpoint_sentence(history: RunHistory, line: Line) -> str:
-    """Say in a sentence what each aggregate would keep, and whether they differ by more than chance."""
-    by = best_steps(history, line)
+def checkpoint_headline(history: RunHistory, line: Line) -> str:
+    """Say in a sentence which step to keep, and where the run is now if that is far from it."""
+    by, label = best_steps(history, line), line.facts.label
     if by["avg"] is None or by["all"] is None:
-        return f"{line.facts.label} has no score yet."
+        return f"{label} has no score yet."
+    last = int(line.steps[-1])
+    if (turn := turning_point(history, line)) is not None:
+        part, before, sign = turn
+        verb = "fell" if line.facts.higher_is_better else "rose"
+        return f"Keep step {by['all']:,}, not {last:,}: after {before:,}, {label}-{part} {verb}{sign}."
     if by["avg"] == by["all"]:
-        return f"{line.facts.label}: avg and all would both keep step {by['all']:,}."
-    sentence = f"{line.facts.label}: avg would keep step {by['avg']:,}, all step {by['all']:,}."
+        newest = ", the newest" if by["all"] == last else ""
+        return f"Keep step {by['all']:,}{newest}, best by {label}-avg and {label}-all{_now_text(line)}."
+    return f"{label}-avg would keep step {by['avg']:,}, {label}-all step {by['all']:,}."
+
+
+def _now_text(line: Line) -> str:
+    """Say how far all is from its best at the newest step; "" where it is not worth a word."""
+    best = best_step(line, "all").place
+    assert best is not None
+    if not (line.facts.best is None and not line.facts.higher_is_better and line.all[best] > 0):
+        return ""
+    times = line.all[-1] / line.all[best]
+    return f"; now {line.facts.label}-all is {times:,.2g} times that" if MAX_TIMES_BEST < times < 1_000 else ""
+
+
+def turning_point(history: RunHistory, line: Line) -> tuple[str, int, str] | None:
+    """Return all or avg, the last step before it went far from its best, where it stays, and how far; else None."""
+    intervals, real = column_intervals(history, line), real_levels(history, line)
+    for part in ("all", "avg"):
+        is_far = far_from_best(intervals[part], real[part])
+        if not len(is_far) or not is_far[-1]:
+            continue
+        losses = line.facts.losses(getattr(line, part))
+        best = best_step(line, part).place
+        assert best is not None
+        is_low = losses <= losses[best] + 0.5 * (losses[-1] - losses[best])
+        before = int(line.steps[np.flatnonzero(is_low)[-1]])
+        values = getattr(line, part)
+        return part, before, times_text(line, values[-1], values[best]).replace(",", " to", 1)
+    return None
+
+
+def checkpoint_sentence(history: RunHistory, line: Line) -> str:
+    """Say in sentences what to keep, and whether what avg and all would keep differ by more than chance."""
+    headline, by = checkpoint_headline(history, line), best_steps(history, line)
+    if None in by.values() or by["avg"] == by["all"]:
+        return headline
+    if turning_point(history, line) is not None:
+        headline += f" {line.facts.label}-avg would keep step {by['avg']:,}."
     try:
         sets = {part: best_set(history, line, part) for part in PARTS}
     except InvalidInput:
-        return sentence
+        return headline
     is_apart = {"all": by["avg"] not in sets["all"], "avg": by["all"] not in sets["avg"]}
     values = {part: " and ".join(_value_text(line, part, step) for step in by.values()) for part in PARTS}
     first = f"On all the difference {'is more than' if is_apart['all'] else 'could be'} chance ({values['all']})"
     if is_apart["all"] == is_apart["avg"]:
-        return f"{sentence} {first}, and on avg, too ({values['avg']})."
+        return f"{headline} {first}, and on avg, too ({values['avg']})."
     return (
-        f"{sentence} {first}; on avg it {'is more than' if is_apart['avg'] else 'could be'} chance ({values['avg']})."
+        f"{headline} {first}; on avg it {'is more than' if is_apart['avg'] else 'could be'} chance ({values['avg']})."
     )
 
 

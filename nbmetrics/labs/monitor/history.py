@@ -30,6 +30,8 @@ from .run_folder import LogReader, Place, decode_number
 LAST_STEP = 2**53
 MAX_CLIENTS, MAX_METRICS, MAX_LOSSES, MAX_REASONS = 10_000, 100, 1_000, 5
 MAX_REASON_LETTERS = 2_000
+# Numbers of a `Cost`, at most.
+COST_NUMBERS = 20
 # A reader's limits: segments, and bytes of scores that are held.
 MAX_SEGMENTS, MAX_SCORE_BYTES = 10_000, 2**30
 # What `all` under other weights was made of.
@@ -134,6 +136,10 @@ class Point:
     variance : of the generated rows, all features together
     why : reasons for what is NaN
     errors : (m, 3) standard errors of avg, all and gap under the segment's weights; None where none were logged
+    row_errors : (m, k + 2) standard errors of clients, avg and all from the generated rows alone, NaN where one is not
+        known; None where none were logged
+    is_paired : whether its rows were made of the same latents as those of other steps
+    cost : what the Monitor had cost by then, the numbers of a `Cost`; () where it was not logged
     frames : further arrays by name: "noise metric", "all noise metric", "slopes metric", "moments"
     late : seconds that its loop ran before it without a step, where that was far longer than ever before; else 0
     """
@@ -151,6 +157,9 @@ class Point:
     frames: Mapping[str, Frame] = field(default_factory=dict)
     late: float = 0.0
     errors: np.ndarray | None = None
+    row_errors: np.ndarray | None = None
+    is_paired: bool = False
+    cost: tuple[float, ...] = ()
 
     @property
     def is_scored(self) -> bool:
@@ -172,13 +181,15 @@ class Point:
         losses = {_parse_text(name): decode_number(value) for name, value in losses.items()}
         step, time = _parse_whole(event["step"], LAST_STEP), decode_number(event["time"])
         late = decode_number(event.get("late", 0.0))
+        cost = tuple(decode_number(number) for number in _parse_list(event.get("cost", []), COST_NUMBERS))
         if "count" not in event:
-            return cls(segment, step, time, losses, late=late)
+            return cls(segment, step, time, losses, late=late, cost=cost)
         m, k = len(segment.metrics), len(segment.names)
         frames = _parse_places(event["frames"])
         clients = np.asarray(load(frames.pop("clients")), dtype=np.float64)
         if clients.shape != (m, k):
             raise ValueError(f"has scores of shape {clients.shape} where {(m, k)} were expected")
+        row_errors = np.asarray(load(frames.pop("row errors"))) if "row errors" in frames else None
         of_all = np.array([decode_number(value) for value in _parse_list(event["all"], m)])
         terms = tuple(
             {_parse_text(n): decode_number(v) for n, v in part.items()} for part in _parse_list(event["terms"], m)
@@ -188,21 +199,27 @@ class Point:
         errors = np.array(numbers) if parts else None
         if len(of_all) != m or len(terms) != m or (errors is not None and errors.shape != (m, 3)):
             raise ValueError("has no score of every metric")
+        if row_errors is not None and row_errors.shape != (m, k + 2):
+            raise ValueError(f"has standard errors of shape {row_errors.shape} where {(m, k + 2)} were expected")
         why = tuple(
             _parse_text(reason, MAX_REASON_LETTERS) for reason in _parse_list(event.get("why", []), MAX_REASONS)
         )
         count, variance = _parse_whole(event["count"], LAST_STEP), decode_number(event["variance"])
         return cls(segment, step, time, losses, count=count, clients=clients, all=of_all, terms=terms,
-                   variance=variance, why=why, frames=frames, errors=errors, late=late)  # fmt: skip
+                   variance=variance, why=why, frames=frames, errors=errors, late=late,
+                   row_errors=row_errors, cost=cost, is_paired=event.get("paired") is True)  # fmt: skip
 
     def to_json(self, frames: Mapping[str, Place]) -> dict[str, Any]:
         """The event of the point; `frames` are where the arrays lie, that of the clients' scores too."""
         event: dict[str, Any] = {"event": "step", "step": self.step, "time": self.time, "losses": dict(self.losses)}
         event |= {"late": self.late} if self.late else {}
+        event |= {"cost": list(self.cost)} if self.cost else {}
         if self.all is None:
             return event
         scores: dict[str, Any] = {"count": self.count, "all": self.all.tolist(), "terms": [dict(t) for t in self.terms]}
         scores |= {"variance": self.variance, "why": list(self.why)}
+        if self.is_paired:
+            scores["paired"] = True
         if self.errors is not None:
             scores["errors"] = self.errors.tolist()
         return {**event, **scores, "frames": {name: list(place) for name, place in frames.items()}}
@@ -245,6 +262,8 @@ class Line:
     facts, points : the metric, and the points in the order of their steps
     steps : (S,); clients : (S, k); avg, all : (S,) under the history's weights
     errors : (S, 3) standard errors of avg, all and gap as they were logged; NaN under other weights
+    row_errors : (S, k + 2) standard errors of clients, avg and all from the generated rows alone, as they were logged;
+        NaN where they are not known, and of rows of the same latents, whose noise is the same at every step
     kinds : how each of `all` is known, one of "as logged", "exact", "first order", "unknown"
     """
 
@@ -256,6 +275,7 @@ class Line:
     avg: np.ndarray
     all: np.ndarray
     errors: np.ndarray
+    row_errors: np.ndarray
     kinds: tuple[str, ...]
 
     @property
@@ -364,7 +384,16 @@ class RunHistory:
         steps = np.array([p.step for p in points], dtype=np.int64)
         values = np.array([value for value, _ in pooled], dtype=np.float64)
         errors = np.array([self._errors(facts, p) for p in points]).reshape(len(points), 3)
-        return Line(name, facts, tuple(points), steps, clients, avg, values, errors, tuple(kind for _, kind in pooled))
+        row_errors = np.array([self._row_errors(facts, p) for p in points]).reshape(len(points), len(self.names) + 2)
+        kinds = tuple(kind for _, kind in pooled)
+        return Line(name, facts, tuple(points), steps, clients, avg, values, errors, row_errors, kinds)
+
+    def _row_errors(self, facts: MetricFacts, point: Point) -> np.ndarray:
+        if point.count == 0:  # a distribution: exact
+            return np.zeros(len(self.names) + 2)
+        if point.row_errors is None or point.is_paired:
+            return np.full(len(self.names) + 2, math.nan)
+        return np.asarray(point.row_errors[point.segment.position(facts.name)], dtype=np.float64)
 
     def _errors(self, facts: MetricFacts, point: Point) -> np.ndarray:
         is_known = point.errors is not None and point.segment.weights == self.weights
@@ -438,6 +467,15 @@ class RunHistory:
         own, square = np.diag(means), w @ means @ w
         lost = np.sum(w**2 / n)
         return float((square - np.sum(w**2 * own / n)) / (1.0 - lost) - square)
+
+    def levels(self, metric: str) -> np.ndarray:
+        """(2, k + 1) scores of real rows and of one point, see `reference_levels`; NaN where they were not logged."""
+        for segment in reversed(self.segments):
+            levels = self.array(segment.frames.get("levels"))
+            shape = 2, len(segment.metrics), len(self.names) + 1
+            if levels is not None and levels.shape == shape and (place := segment.position(metric)) >= 0:
+                return levels[:, place]
+        return np.full((2, len(self.names) + 1), math.nan)
 
     def spread(self, segment: Segment) -> float:
         """The variance of the pooled clients under the weights, all features together; NaN where it is not known."""

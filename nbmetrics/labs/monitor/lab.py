@@ -9,6 +9,7 @@ to `past` → then, less often, what takes longer: best checkpoints, alarms and 
 from __future__ import annotations
 
 import math
+import secrets
 import threading
 import weakref
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import traitlets
+from IPython.display import display, update_display
 
 from ...errors import InvalidInput, check_choice, shown
 from ..toolkit import modules
@@ -23,12 +25,10 @@ from ..toolkit.lab import Lab
 from ..toolkit.saved import OF_MONITOR
 from .history import Point, RunHistory
 from .live_run import DEFAULT_SAMPLES, LiveRun
-from .page_encoding import encode_history, metrics_of
+from .page_encoding import describe_run, describe_status, encode_history, encode_previews, judge_run, metrics_of
 from .publisher import MAX_TIME_SHARE, MAX_TIME_SHARE_AWAITED, Publisher
 from .run_api import RunApi
 from .run_comparison import RunComparison
-from .run_state import describe_run, describe_status, judge_run
-from .sample_previews import encode_previews
 from .scene import MonitorScene, making_of
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ GIVEN, ALIKE = "As given", "All clients alike"
 MIN_NEW_STEPS, NEW_STEPS_SHARE = 200, 0.05
 # Seconds that a picture waits for scores that come soon.
 PICTURE_WAIT_SECONDS = 1.0
+# Seconds that the end of a cell waits for the last scores, where they are to be in a picture.
+END_WAIT_SECONDS = 20.0
 
 
 class _Open:
@@ -60,6 +62,9 @@ class Monitor(RunApi, Lab):
         that come too soon, or while one waits, are left out and counted (`cost`)
     samples : rows that are drawn of a function or module at each step, always of the same latents
     seed : of the latents
+    checkpoints : of a folder that keeps the best state dicts, made where it is not there; needs safetensors
+    keep : rules, each a metric and an aggregate such as ("fid", "all"), whose best step stays in that folder
+    state : a function that returns tensors or arrays by name; by default the state dict of the module that is logged
 
     Attributes
     ----------
@@ -68,6 +73,7 @@ class Monitor(RunApi, Lab):
     losses : DataFrame, a row a step and a column a loss
     alarms : DataFrame (step, alarm, words)
     words : list of sentences, what each aggregate would keep
+    checkpoints : dict, the file of the best step so far by each rule in `keep`
     cost, troubles : what it costs the loop; what could not be drawn, written or read, as the training goes on
 
     Raises
@@ -114,8 +120,12 @@ class Monitor(RunApi, Lab):
         keep_all: bool = False,
         samples: int = DEFAULT_SAMPLES,
         seed: int = 0,
+        checkpoints: Any = None,
+        keep: Any = (),
+        state: Any = None,
     ) -> None:
         settings = {"path": path, "keep_all": keep_all, "samples": samples, "seed": seed}
+        settings |= {"checkpoints": checkpoints, "keep": keep, "state": state}
         self._start(LiveRun(federation, metrics, **settings), is_kept=path is not None)
 
     @classmethod
@@ -145,7 +155,9 @@ class Monitor(RunApi, Lab):
         super().__init__(presets[GIVEN], presets)
         self._publish()
         self._judge()
+        self._display_id, self._is_displayed, self._has_page = secrets.token_hex(8), False, False
         run.on_step(self._publisher.request)
+        run.clock.on_end(_weak_call(self, "_show_end"))
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until all steps are scored, written and shown, or so many seconds; return whether they are."""
@@ -298,6 +310,27 @@ class Monitor(RunApi, Lab):
         words = " ".join(self.words) or "nothing is scored yet."
         return f"Monitor of {len(self._live_run.history.points):,} steps and {len(self.names):,} clients: {words}"
 
+    def _ipython_display_(self) -> None:
+        """Show the live view, in a display whose picture can follow."""
+        self._is_displayed = True
+        self._show(display)
+
+    def _show(self, show: Callable[..., Any]) -> None:
+        bundle = self._repr_mimebundle_()
+        if bundle is not None:
+            show(bundle[0], metadata=bundle[1], raw=True, display_id=self._display_id)
+
+    def _show_end(self) -> None:
+        """Show the run at its end, where no page is there to follow it: nbclient, nbconvert."""
+        if self._is_displayed and not self._has_page:
+            self.wait(END_WAIT_SECONDS)
+            self._show(update_display)
+
+    def _receive(self, _: Any, message: Any, buffers: Any) -> None:
+        """As of every lab; a page says that it is there."""
+        self._has_page = True
+        super()._receive(_, message, buffers)
+
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """As of every lab; the picture waits a moment for scores that come soon."""
         self._live_run.wait(PICTURE_WAIT_SECONDS)
@@ -309,6 +342,17 @@ class Monitor(RunApi, Lab):
             self._live_run.close()
             self._publisher.close()
         super().close()
+
+
+def _weak_call(lab: Monitor, name: str) -> Callable[[], None]:
+    """Return what calls a method of a Monitor as long as it lives."""
+    reference = weakref.ref(lab)
+
+    def call() -> None:
+        if (alive := reference()) is not None:
+            getattr(alive, name)()
+
+    return call
 
 
 def _weak_request(publisher: Publisher) -> Callable[[], None]:

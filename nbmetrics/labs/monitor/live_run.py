@@ -20,11 +20,12 @@ from typing import Any, NamedTuple
 from ...distributions import check_draw
 from ...errors import InvalidInput, caller_level, check_count, check_flag, check_names, printable, shown
 from . import alarms as rules
+from .checkpoint_files import BestRule, CheckpointFolder, check_step_rule
 from .generator_sampling import GeneratorSampler, StepSample
 from .history import LAST_STEP, MAX_LOSSES, Point, RunHistory, Segment, read_history
 from .loop_timing import Budget, StepClock, watch_cells
 from .run_api import Run
-from .run_folder import LogReader, Writer, encode_losses, resolve_folder
+from .run_folder import LogReader, Writer, resolve_folder
 from .scoring import Scoring
 from .scoring_thread import ScoringThread, StepRecord
 
@@ -87,10 +88,13 @@ class LiveRun(Run):
         keep_all: bool = False,
         samples: int = DEFAULT_SAMPLES,
         seed: int = 0,
+        checkpoints: Any = None,
+        keep: Any = (),
+        state: Any = None,
     ) -> None:
         is_kept_whole = check_flag(keep_all, "keep_all")
         scoring = Scoring(federation, metrics, seed)
-        count = check_draw(samples, scoring.federation.dim, "samples", minimum=2)
+        count = scoring.samples = check_draw(samples, scoring.federation.dim, "samples", minimum=2)
         of_images = scoring.extraction is not None
         sampler = GeneratorSampler(count, scoring.seed, scoring.federation.dim, of_images)
         self._sampler: GeneratorSampler | None = sampler
@@ -99,27 +103,35 @@ class LiveRun(Run):
             weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
         if (other := _live_runs.get(self.path)) is not None:
             other.close()
+        folder = None if checkpoints is None else CheckpointFolder(checkpoints, state)
+        if folder is None and (state is not None or list(keep)):
+            raise InvalidInput("checkpoints", "is not given", "Give the folder of the checkpoints to keep")
+        kept_rules = [check_step_rule(rule, dict.fromkeys(scoring.metrics)) for rule in keep]
         writer = Writer(self.path)
         try:
-            self._show_history(*_read_run(self.path, scoring.names))
+            self._show_history(*_read_run(self.path, scoring.names), folder)
             scoring.prepare()  # here, so that the loop need not pay for it
         except InvalidInput:
             writer.close()
             raise
         number = len(self._segments)
         self._scoring_thread: ScoringThread | None = ScoringThread(
-            scoring, writer, self._add, self._call_alarms, is_kept_whole, number, self.budget
-        )
+            scoring, writer, self._add, self._call_alarms, is_kept_whole, number, self.budget,
+            lambda: self.clock.thread, lambda: tuple(self.cost),
+        )  # fmt: skip
         self._segments.append(Segment.of(scoring.names, scoring.weights, scoring.describe(), number))
         self._history = None
         self._scoring_thread.begin()
         if writer.torn:
             self._scoring_thread.errors.add(f"the last line was torn ({writer.torn:,} bytes) and is put aside")
         self._unwatch_cells = watch_cells(self.clock)
+        for rule in kept_rules:
+            assert folder is not None
+            self.on_best(rule, folder.save, folder.discard)
         _live_runs[self.path] = self
         atexit.register(_close_at_exit, weakref.ref(self))
 
-    def _show_history(self, history: RunHistory, reader: LogReader) -> None:
+    def _show_history(self, history: RunHistory, reader: LogReader, folder: CheckpointFolder | None = None) -> None:
         """Start from a history, and add to it."""
         super().__init__(history)
         self._reader = reader
@@ -128,7 +140,10 @@ class LiveRun(Run):
         self._alarm_calls: list[tuple[rules.Rule, rules.Call]] = []
         self._listeners: list[Callable[[], Any]] = []
         self._called_alarms: set[rules.Alarm] = set()
-        self.budget, self.clock = Budget(), StepClock()
+        self._best_rules: list[BestRule] = []
+        self._checkpoints = folder
+        self.budget: Budget = Budget()
+        self.clock: StepClock = StepClock()
         self._skipped, self._call_time, self._call_seconds, self._has_drawn = 0, 0.0, 0.0, False
 
     @classmethod
@@ -180,14 +195,17 @@ class LiveRun(Run):
         sample = None
         if source is not None and (is_kept or self._is_due(now)):
             self.check(source)
+            if self._checkpoints is not None:
+                self._checkpoints.check(source)
             self.budget.begin_step(now)
             sample = self._draw(step, source)
+            if sample is not None:
+                self._save_step(step, source)
             if self._has_drawn:  # the first draw loads modules that later ones need
                 self.budget.draw = time.monotonic() - now
             self._has_drawn = True
         at = time.time()
-        line = encode_losses(step, at, losses, late)
-        self._scoring_thread.put(StepRecord(step, at, losses, sample, is_kept, late, line))
+        self._scoring_thread.put(StepRecord(step, at, losses, sample, is_kept, late))
         self.budget.spend("loop", time.monotonic() - now)
         return sample is not None
 
@@ -206,6 +224,44 @@ class LiveRun(Run):
             self._log_error(f"step {step} was not drawn: {type(error).__name__}: {error}")
             return None
 
+    def _save_step(self, step: int, source: Any) -> None:
+        """Have the rules save what is scored, as it is now."""
+        if self._checkpoints is not None:
+            self._checkpoints.source = source
+        for rule in self._best_rules:
+            try:
+                rule.taken(step)
+            except Exception as error:  # of the user's own function, or a full disk
+                self._log_error(f"step {step} was not saved: {type(error).__name__}: {error}")
+
+    def _discard_steps(self, points: list[Point]) -> None:
+        """Have the rules let go of what is not the best, on the scoring thread."""
+        for rule in self._best_rules:
+            for point in points:
+                try:
+                    rule.scored(point, point.segment.weights)
+                except Exception as error:  # of the user's own function
+                    assert self._scoring_thread is not None
+                    self._scoring_thread.errors.add(f"step {point.step} was not let go: {error!r}")
+
+    def on_best(self, rule: Any, save: Any, discard: Any = None) -> None:
+        """See `nm.Monitor.on_best`."""
+        if self._sampler is None:
+            raise InvalidInput("monitor", "was opened to be read", "To go on: nm.Monitor(federation, path=…)")
+        for name, function in (("save", save), ("discard", discard)):
+            if not callable(function) and not (name == "discard" and function is None):
+                raise InvalidInput(name, f"got {shown(function)}", "Give a function of one step")
+        checked = check_step_rule(rule, self.history.metrics)
+        self._best_rules.append(BestRule(checked, self.history, save, discard))
+
+    @property
+    def checkpoints(self) -> dict[tuple[str, str], Path]:
+        """The files of the best checkpoints so far, by metric and aggregate."""
+        if (folder := self._checkpoints) is None:
+            return {}
+        paths = {(r.metric, r.part): folder.path_of(r.best) for r in self._best_rules if r.best is not None}
+        return {rule: path for rule, path in paths.items() if path.exists()}
+
     def _log_error(self, message: str) -> None:
         if self._scoring_thread is not None and self._scoring_thread.errors.add(message):
             warnings.warn(printable(message, MAX_WARNING_LETTERS), MonitorWarning, stacklevel=caller_level())
@@ -219,6 +275,7 @@ class LiveRun(Run):
                 self._points.extend(new)
             self._history = None
         if not isinstance(new, Segment):
+            self._discard_steps(new)
             if time.monotonic() - self._call_time >= self._call_seconds / MAX_CALL_SHARE:
                 self._call_alarms()
             for listener in self._listeners:
@@ -279,10 +336,21 @@ class LiveRun(Run):
     def cost(self) -> Cost:
         """What the Monitor cost the loop."""
         thread, spent = self._scoring_thread, self.budget
-        keeps_all, dropped = (True, 0) if thread is None else (thread.keep_all, thread.dropped)
+        if thread is None:
+            return self._logged_cost()
+        keeps_all, dropped = thread.keep_all, thread.dropped
         every = 0.0 if keeps_all else spent.every
         seconds = spent.loop, spent.scoring, spent.telling, spent.elapsed
         return Cost(*seconds, spent.share, every, self._skipped, dropped)
+
+    def _logged_cost(self) -> Cost:
+        """What the Monitors cost that wrote an opened run, all together."""
+        last = {point.segment.number: point.cost for point in self._points if len(point.cost) == len(Cost._fields)}
+        costs = [Cost(*numbers) for numbers in last.values()]  # type: ignore[arg-type]
+        loop, scoring, telling, elapsed = (sum(getattr(cost, name) for cost in costs) for name in Cost._fields[:4])
+        share = (loop + scoring + telling) / elapsed if elapsed else 0.0
+        skipped, dropped = (int(sum(getattr(cost, name) for cost in costs)) for name in ("skipped", "dropped"))
+        return Cost(loop, scoring, telling, elapsed, share, costs[-1].every if costs else 0.0, skipped, dropped)
 
     @property
     def troubles(self) -> list[str]:

@@ -19,18 +19,27 @@ from typing import Any
 MAX_COST_SHARE = 0.05
 # Where losses alone cost that much, steps are still scored, this many times more seldom than the share allows.
 MAX_RARITY = 5.0
+# In its first seconds a loop may cost so many in all: for steps whose number is so many times that of the last one that
+# was scored, or which come so many seconds after it.
+OPENING_SECONDS, OPENING_COST, OPENING_GROWTH, OPENING_PAUSE = 10.0, 1.0, 1.25, 0.5
+# Seconds after which what was owed then is earned again.
+OPENING_DEBT_SECONDS = 2.0 * OPENING_COST / MAX_COST_SHARE
 # A loop stalls after these seconds at least, and so many times the longest wait before.
 MIN_STALL_SECONDS, STALL_TIMES = 60.0, 10.0
 # Seconds after which a loop of few steps a minute is at rest, at least and at most.
 MIN_REST_SECONDS, MAX_REST_SECONDS = 1.0, 20.0
 CELL_END = "post_run_cell"
+# What tells the number of threads of linear algebra, once it was looked up.
+_blas: Any = None
 
 
 class Budget:
     """An account in seconds, for all threads of a Monitor.
 
     A step is due once the time has earned what the last one cost. What was not used lapses, so that no burst follows a
-    pause in the logging.
+    pause in the logging. In the first seconds the account may be overdrawn, so that a short loop has scores, too: by
+    steps whose number is 1.25 times that of the one before, or that come half a second after it. What is owed then is
+    earned before more is spent.
 
     Attributes
     ----------
@@ -44,6 +53,7 @@ class Budget:
         self.draw = self.score = self.elapsed = 0.0
         self._started = self._used = 0.0
         self._paid = 0.0  # the time by which all that was spent is earned
+        self._count = self._scored_count = 0  # of steps with a generator; at the last one that was scored
         self._lock = threading.Lock()
 
     @property
@@ -67,13 +77,23 @@ class Budget:
     def is_due(self, now: float) -> bool:
         """Whether one more step is earned by now; the first one always is."""
         with self._lock:
+            self._count += 1
             is_earned = self._paid + self.every <= now
-            return not self._used or is_earned or now - self._used >= MAX_RARITY * self.every
+            is_overdue = self.elapsed > OPENING_DEBT_SECONDS and now - self._used >= MAX_RARITY * self.every
+            return not self._used or is_earned or is_overdue or self._is_due_early(now)
+
+    def _is_due_early(self, now: float) -> bool:
+        """Whether a step is due in the first seconds, though it is not earned."""
+        spent = self.loop + self.scoring + self.telling
+        has_room = self.elapsed <= OPENING_SECONDS and spent + self.draw + self.score <= OPENING_COST
+        is_far_on = self._count >= OPENING_GROWTH * self._scored_count or now - self._used >= OPENING_PAUSE
+        return has_room and is_far_on
 
     def begin_step(self, now: float) -> None:
         """Begin to score a step, whose cost is spent later; older savings lapse."""
         with self._lock:
             self._paid, self._used = max(self._paid, now - self.every), now
+            self._scored_count = self._count
 
     def spend(self, what: str, seconds: float) -> None:
         """Add seconds to `loop`, `scoring` or `telling`."""
@@ -82,13 +102,39 @@ class Budget:
             self._paid += seconds / MAX_COST_SHARE
 
     @contextmanager
-    def spending(self, what: str) -> Iterator[None]:
-        """Spend the seconds of a processor that this thread takes meanwhile."""
-        start = time.thread_time()
+    def spending(self, what: str, loop: threading.Thread | None = None) -> Iterator[None]:
+        """Spend the seconds of a processor that this thread takes meanwhile, and those that work for it.
+
+        Linear algebra has threads of its own, which no clock tells from those of the loop: what the process took beyond
+        the `loop` thread counts, and at most as if they all had worked for this one.
+        """
+        start = time.thread_time(), time.process_time(), thread_seconds(loop)
         try:
             yield
         finally:
-            self.spend(what, time.thread_time() - start)
+            own, whole, of_loop = time.thread_time() - start[0], time.process_time() - start[1], thread_seconds(loop)
+            others = whole - (of_loop - start[2])
+            self.spend(what, min(max(own, others), own * blas_threads()))
+
+
+def thread_seconds(thread: threading.Thread | None) -> float:
+    """Return the processor seconds of a thread; 0 where they are not known."""
+    if thread is None or thread.ident is None or not thread.is_alive() or not hasattr(time, "pthread_getcpuclockid"):
+        return 0.0
+    try:
+        return time.clock_gettime(time.pthread_getcpuclockid(thread.ident))
+    except OSError:
+        return 0.0
+
+
+def blas_threads() -> int:
+    """Return how many threads NumPy's and SciPy's linear algebra uses, at most."""
+    global _blas
+    if _blas is None:
+        from threadpoolctl import ThreadpoolController
+
+        _blas = ThreadpoolController().select(user_api="blas")
+    return max([1, *(library.num_threads or 1 for library in _blas.lib_controllers)])
 
 
 class StepClock:
@@ -104,6 +150,7 @@ class StepClock:
         self._step, self._last, self._longest = 0, 0.0, 0.0
         self._thread: threading.Thread | None = None
         self._has_ended = False
+        self._listeners: list[Callable[[], None]] = []
 
     def tick(self, step: int, now: float) -> float:
         """Note a step at `now` of the monotonic clock; return the seconds before it where it is late, else 0."""
@@ -116,10 +163,22 @@ class StepClock:
 
     def end_loop(self, thread: threading.Thread | None = None) -> None:
         """Expect no more steps, where they came from this thread (from any by default), until the next one."""
-        self._has_ended |= thread is None or thread is self._thread
+        is_end = not self._has_ended and self._thread is not None and (thread is None or thread is self._thread)
+        self._has_ended |= is_end
+        for listener in self._listeners if is_end else ():
+            listener()
+
+    def on_end(self, listener: Callable[[], None]) -> None:
+        """Have `listener()` called, on the thread that says so, when a loop has ended."""
+        self._listeners.append(listener)
 
     def _is_stall(self, wait: float) -> bool:
         return self._longest > 0 and wait > max(MIN_STALL_SECONDS, STALL_TIMES * self._longest)
+
+    @property
+    def thread(self) -> threading.Thread | None:
+        """The loop's thread, None before the first step."""
+        return self._thread
 
     @property
     def is_resting(self) -> bool:

@@ -1,29 +1,58 @@
-"""Encode a history for the page: steps and scores as base64 of their bytes, so that 10,000 steps are a short message.
+"""What the page gets of a run: steps and scores as base64 of their bytes, so that 10,000 steps are a short message;
+what the run is of, what it costs, and what follows under weights.
 
 past    {"lines": {name: line}, "losses": {name: series}, "left_out": 0}
 recent  the same of what came later
 line    {"metric": 0, "label": "FID", "steps", "clients", "avg", "all", "gap", "errors"}: float64, but clients (S, k)
         and errors (S, 3), those of avg, all and gap, float32 by rows
 series  {"steps", "values"}
+run     {"clients", "weights", "metrics": [{"name", "label", "higher", "best", "kind"}], "gaps": {}, "kept": false}
+told    {"counts": "…", "cost": "…", "troubles": ["…"]}, and of a live run "last_step", the time of the last one in
+         seconds since 1970
+result  {"weights", "lines": {name: {"best": {"avg", "all"}, "sets": {…} or null, "headline", "words", "status",
+         "note", "steps", "all"}}, "alarms": [{"step", "alarm", "words"}]}: `steps`, `all`, `errors` under other weights
+samples {"side": of pictures, 0 of points, "low", "high", "steps": [0, 100, …], "rows": [base64 of float32 (n, 2), or of
+         bytes (n, side²), …]}, of the first, last and best steps, those of alarms, and others evenly spread
 """
 
 from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...errors import InvalidInput, printable
+from .alarm_rules import level_sentence, one_point_sentence
+from .best_checkpoints import (
+    PARTS,
+    best_set,
+    best_steps,
+    checkpoint_headline,
+    checkpoint_sentence,
+    line_errors,
+)
 from .history import Line, RunHistory
+
+if TYPE_CHECKING:
+    from .live_run import LiveRun
+    from .run_api import Run
 
 # Bytes of numbers that travel in one message, a third more as text; of a longer run steps are left out.
 MAX_MESSAGE_BYTES = 1_800_000
 # Clients up to which the table of KID's gap travels.
 MAX_GAP_CLIENTS = 200
+# Alarms that a page gets, the newest; and steps of a set.
+MAX_ALARMS, MAX_SET_STEPS = 200, 1_000
+MAX_SENTENCE_LETTERS = 500
+# Steps whose previews a page gets.
+MAX_PREVIEW_STEPS = 40
+# What a preview shows from its lowest to its highest value: these quantiles of all.
+_RANGE_QUANTILES = 0.005, 0.995
 
 
 def encode_numbers(values: Any, kind: str = "<f8") -> str:
@@ -123,3 +152,120 @@ def encode_gaps(history: RunHistory) -> dict[str, Any]:
         if first is not None and all(_is_same_table(table, first) for table in tables):
             gaps[facts.name] = {"means": encode_numbers(first[np.triu_indices(k)])}
     return gaps
+
+
+def describe_run(history: RunHistory, is_kept: bool) -> dict[str, Any]:
+    """Return what does not change while a run goes on."""
+    facts = [
+        {"name": m.name, "label": m.label, "higher": m.higher_is_better, "best": m.best, "kind": m.kind}
+        for m in metrics_of(history)
+    ]
+    names, weights = list(history.names), list(history.weights)
+    return {"clients": names, "weights": weights, "metrics": facts, "gaps": encode_gaps(history), "kept": is_kept}
+
+
+def describe_status(run: LiveRun) -> dict[str, Any]:
+    """Return what a Monitor costs and what went wrong, in words, and of a live run the time of its last step."""
+    cost, counts = run.cost, ""
+    sentence = ""
+    if cost.elapsed:
+        elsewhere = cost.scoring + cost.telling
+        sentence = f"It cost {cost.loop:.2g} s of the loop, and {elsewhere:.2g} s beside it for scores and this page"
+        sentence += f", {100 * cost.share:.2g} % of {cost.elapsed:,.3g} s" if cost.elapsed > 1.0 else ""
+        sentence += f"; {cost.dropped:,} steps gave way to newer ones" if cost.dropped else ""
+        sentence += "."
+    if cost.skipped:
+        scored = sum(point.is_scored for point in run.history.logged)
+        count = scored + cost.skipped + cost.dropped
+        counts = f"{scored:,} of {count:,} steps scored; every one: keep_all=True."
+    status = {
+        "counts": counts,
+        "cost": sentence,
+        "troubles": [printable(line, MAX_SENTENCE_LETTERS) for line in run.troubles],
+    }
+    return status if run.last_step_time is None else {**status, "last_step": run.last_step_time}
+
+
+def judge_run(run: Run, shares: Sequence[float], is_own: bool, *, is_whole: bool = True) -> dict[str, Any]:
+    """Return best checkpoints and alarms under weights, and scores under other weights than its own.
+
+    Parameters
+    ----------
+    shares : the weights of the clients, of sum 1
+    is_own : whether these are the run's own weights
+    is_whole : whether what takes longest is included: sets, sentences, standard errors and alarms
+    """
+    reweighted = run if is_own else run.with_weights(list(shares))
+    history = reweighted.history
+    lines = {name: _judge_line(history, line, is_own, is_whole) for name, line in history.lines.items()}
+    result = {"weights": list(shares), "lines": lines}
+    return {**result, "alarms": _newest_alarms(reweighted)} if is_whole else result
+
+
+def _judge_line(history: RunHistory, line: Line, is_own: bool, is_whole: bool) -> dict[str, Any]:
+    judgement: dict[str, Any] = {"best": best_steps(history, line)}
+    if is_whole:
+        judgement |= {"headline": checkpoint_headline(history, line), "words": checkpoint_sentence(history, line)}
+        judgement |= {"status": one_point_sentence(history, line), "note": level_sentence(history, line)}
+        judgement |= {"sets": _best_sets(history, line)}
+        if not is_own:
+            judgement["errors"] = encode_numbers(line_errors(history, line), "<f4")
+    if not is_own:
+        judgement |= {"steps": encode_numbers(line.steps), "all": encode_numbers(line.all), "kind": _commonest(line)}
+    return judgement
+
+
+def _commonest(line: Line) -> str:
+    """Return how `all` is known at most steps."""
+    return max(set(line.kinds), key=line.kinds.count) if line.kinds else ""
+
+
+def _best_sets(history: RunHistory, line: Line) -> dict[str, list[int]] | None:
+    try:
+        return {part: best_set(history, line, part)[:MAX_SET_STEPS] for part in PARTS}
+    except InvalidInput:  # the noise is not known
+        return None
+
+
+def _newest_alarms(run: Run) -> list[dict[str, Any]]:
+    rows = run.alarms.tail(MAX_ALARMS).to_numpy().tolist()
+    return [
+        {"step": step, "alarm": name, "words": printable(words, MAX_SENTENCE_LETTERS)} for step, name, words in rows
+    ]
+
+
+def encode_previews(history: RunHistory, wanted: Iterable[int] = ()) -> dict[str, Any]:
+    """Encode the previews of at most `MAX_PREVIEW_STEPS` steps, `wanted` before others; {} where there are none."""
+    points = [point for point in history.points if "rows" in point.frames]
+    if not points:
+        return {}
+    places = {point.step: place for place, point in enumerate(points)}
+    named = [places[step] for step in wanted if step in places][: MAX_PREVIEW_STEPS // 2]
+    even = np.linspace(0, len(points) - 1, max(2, MAX_PREVIEW_STEPS - len(set(named)))).astype(int).tolist()
+    chosen = sorted({*named, *even})
+    loaded = [(points[place].step, history.array(points[place].frames["rows"])) for place in chosen]
+    previews = [
+        (step, rows) for step, rows in loaded if rows is not None and rows.ndim == 2 and np.isfinite(rows).any()
+    ]
+    width = previews[0][1].shape[1] if previews else 0
+    previews = [(step, rows) for step, rows in previews if rows.shape[1] == width]
+    if not previews:
+        return {}
+    side = 0 if width <= 3 else math.isqrt(width)
+    if not side:  # one feature lies on a line, of three the first two are shown
+        previews = [(step, np.column_stack([rows, np.zeros(len(rows))])[:, :2]) for step, rows in previews]
+    low, high = _value_range(np.concatenate([rows.ravel() for _, rows in previews]))
+    steps = [step for step, _ in previews]
+    texts = [encode_numbers(rows, "<f4") if not side else _encode_greys(rows, low, high) for _, rows in previews]
+    return {"side": side, "low": low, "high": high, "steps": steps, "rows": texts}
+
+
+def _value_range(values: np.ndarray) -> tuple[float, float]:
+    """Return the range that almost all values lie in."""
+    low, high = np.quantile(values[np.isfinite(values)], _RANGE_QUANTILES)
+    return float(low), float(high) if high > low else float(low) + 1.0
+
+
+def _encode_greys(rows: np.ndarray, low: float, high: float) -> str:
+    scaled = np.nan_to_num((rows - low) / (high - low))
+    return encode_numbers(np.rint(255 * np.clip(scaled, 0.0, 1.0)), "u1")

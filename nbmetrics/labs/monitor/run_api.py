@@ -9,6 +9,7 @@ import pandas as pd
 
 from ...errors import check_choice
 from . import alarms as rules
+from .alarm_rules import DEFAULT_RULES
 from .best_checkpoints import PARTS, best_set, best_steps, checkpoint_sentence
 from .callbacks import HuggingFaceCallback, LightningCallback
 from .history import RunHistory
@@ -34,7 +35,7 @@ class Run:
 
     def __init__(self, history: RunHistory, alarm_rules: list[rules.Rule] | None = None) -> None:
         self._history: RunHistory | None = history
-        self._rules: list[rules.Rule] = [*rules.DEFAULT_RULES] if alarm_rules is None else alarm_rules
+        self._rules: list[rules.Rule] = [*DEFAULT_RULES] if alarm_rules is None else alarm_rules
         self._alarm_cache: tuple[RunHistory, list[rules.Rule], list[rules.Alarm]] | None = None
 
     @property
@@ -164,6 +165,25 @@ class RunApi:
     def keep(self, step: int, source: Any = None, **losses: Any) -> bool:
         """As `log`, and the step is scored whatever it costs: the last one, or one that a checkpoint is written of."""
         return self._live_run.keep(step, source, **losses)
+
+    def on_best(self, rule: tuple[str, str], save: Any, discard: Any = None) -> None:
+        """Call functions that keep the best step by a metric and an aggregate.
+
+        Parameters
+        ----------
+        rule : such as ("fid", "all")
+        save : called with the step inside the `log` or `keep` that takes it for scoring, before that returns, so the
+            weights are still those of the step. It is called for each such step: what is best is known later
+        discard : called with a step, on another thread, as soon as scores show that it is not the best, or no longer
+
+        What they raise is told (`troubles`), and not raised. Their seconds count as cost.
+        """
+        self._live_run.on_best(rule, save, discard)
+
+    @property
+    def checkpoints(self) -> dict[tuple[str, str], Path]:
+        """The files of the best checkpoints so far, by metric and aggregate, where a folder keeps them."""
+        return self._live_run.checkpoints
 
     @property
     def table(self) -> pd.DataFrame:

@@ -17,9 +17,8 @@ from ...ranking import same_scores
 from .best_checkpoints import MAX_COMPARED_STEPS, PARTS, best_step, is_best_within_chance, noise_draws
 from .history import Line, RunHistory
 from .live_run import LiveRun
-from .page_encoding import encode_history
+from .page_encoding import describe_run, encode_history, judge_run
 from .run_api import Run
-from .run_state import describe_run, judge_run
 
 MAX_NAME_LETTERS = 60
 # Clients' means and variances that differ by less than this share are the same but for rounding.
@@ -69,7 +68,7 @@ class RunComparison:
         return self._cache[1]
 
     def judge(self, own: Run, shares: Any) -> dict[str, Any]:
-        """Return the other run's best checkpoints under weights, see run_state.py, and sentences on both runs."""
+        """Return the other run's best checkpoints under weights, see page_encoding.py, and sentences on both runs."""
         history = self.run.history
         if why_incomparable(own.history, history):
             return {}

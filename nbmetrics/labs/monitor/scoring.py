@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import to_float64, to_numpy
+from ...arrays import row_blocks, to_float64, to_numpy
 from ...distributions import has_moments
 from ...errors import InvalidInput, check_count, refusal_of
 from ...evaluation.cells import Cell
@@ -20,13 +20,13 @@ from ...evaluation.compute import GeneratorState, MetricState
 from ...evaluation.heterogeneity import client_kernel_means
 from ...evaluation.noise import InfluenceNoise, Multipliers
 from ...evaluation.samples import ClientSamples, GeneratorSamples, resolve_metrics
-from ...federation import Federation, Generator
+from ...federation import Client, Federation, Generator
 from ...metrics.base import Metric, Sample
 from ...metrics.fid.metric import FID
 from ...metrics.kid.estimators import AllPairs
 from ...metrics.kid.metric import KID
+from ...metrics.stratified import InfluenceValues, Strata
 from ...summaries.moments import Moments
-from .biased_fid import MAX_BIASED_FID_FEATURES, BiasedFID
 from .history import pack_moments
 from .sample_previews import SamplePreviews
 
@@ -38,6 +38,13 @@ MAX_MOMENTS_DIM = 64
 MAX_NOISY_CLIENTS = 32
 # Bytes of normal numbers that are kept from one step to the next.
 MAX_CACHED_BYTES = 64 * 2**20
+# Rows that the held-out ones are scored against, as times their number: more would move a score by little.
+MAX_REST_RATIO = 10
+MIN_REST_ROWS, POINT_ROWS = 2, 20
+# Features beyond which a decomposition takes seconds.
+MAX_BIASED_FID_FEATURES = 512
+# Directions whose singular value is below this share of the largest are rounding.
+MIN_SINGULAR_SHARE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +59,8 @@ class StepScores:
     all_noise : (B,) of `all`; None where it is not known or, for KID, that of avg
     errors : standard errors of avg, all and their gap under the weights of the scoring, see
         `standard_errors`; NaN where they are not known
+    row_errors : (k + 2,) standard errors of clients, avg and all from the generated rows alone, the clients' rows being
+        the same at every step; None where they are not known
     slopes : (k,) of `all`, see `Metric.slopes`; None where other things tell it
     why : reasons for what is NaN
     """
@@ -62,6 +71,7 @@ class StepScores:
     noise: np.ndarray | None = None
     all_noise: np.ndarray | None = None
     errors: tuple[float, float, float] = (np.nan, np.nan, np.nan)
+    row_errors: np.ndarray | None = None
     slopes: np.ndarray | None = None
     why: tuple[str, ...] = ()
 
@@ -91,6 +101,7 @@ class Scoring:
     Parameters
     ----------
     federation, metrics, seed : as for `nm.evaluate`
+    samples : rows that a generator is asked for
 
     Raises
     ------
@@ -98,7 +109,8 @@ class Scoring:
         As `nm.evaluate`, before anything is computed; for clients with a condition, which have no one generator.
     """
 
-    def __init__(self, federation: Any, metrics: Any = ("fid", "kid"), seed: int = 0) -> None:
+    def __init__(self, federation: Any, metrics: Any = ("fid", "kid"), seed: int = 0, samples: int = 1_000) -> None:
+        self.metric_choice, self.samples = metrics, samples
         self.federation = federation if isinstance(federation, Federation) else Federation(federation)
         if self.federation.is_conditional:
             fix = "Leave condition out, or use nm.evaluate"
@@ -156,7 +168,8 @@ class Scoring:
                 arrays[f"gap {position}"] = means
             if self._is_exact(clients) and not refusal_of(*clients.summaries):
                 arrays["moments"] = np.stack([pack_moments(summary) for summary in clients.summaries])
-        return arrays
+        levels = reference_levels(self, self.samples)
+        return arrays if levels is None else {**arrays, "levels": levels}
 
     def score(
         self, rows: Any, *, is_paired: bool, position: int
@@ -187,32 +200,40 @@ class Scoring:
         refused = dict.fromkeys(str(cell.refusal) for cell in (*cells, of_all) if cell.refusal is not None)
         scores = np.array([cell.value for cell in cells])
         named = {name: float(v) for name, v in of_all.terms.items()}
-        noise, all_noise = self._noise(clients, column)
+        noise, all_noise, row_errors = self._noise(clients, column)
         errors = standard_errors(*draws_under_weights(self.weights, noise, all_noise), is_kid(clients))
         slopes = None
         if not is_kid(clients) and not self._is_exact(clients):
             slopes = clients.slopes(column, self.weights)
-        return StepScores(scores, of_all.value, named, noise, all_noise, errors, slopes, tuple(refused))
+        return StepScores(scores, of_all.value, named, noise, all_noise, errors, row_errors, slopes, tuple(refused))
 
-    def _noise(self, clients: MetricState, column: GeneratorState) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Draw the noise by influence values; of the pooled clients' KID none, as its gap to avg never moves."""
+    def _noise(
+        self, clients: MetricState, column: GeneratorState
+    ) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
+        """Draw the noise by influence values, and return it with standard errors from the generated rows alone.
+
+        Of the pooled clients' KID none is drawn, as its gap to avg never moves.
+        """
         metric, samples = clients.metric, column.sample(clients.metric)
         is_refused = refusal_of(*clients.summaries, column.summary) is not None
         if not metric.has_influence_values or is_refused or samples is None or samples.rows is None:
-            return None, None
+            return None, None, None
         if is_fid(clients):
             if self.federation.dim > MAX_BIASED_FID_FEATURES:
-                return None, None
+                return None, None, None
             metric = BiasedFID()
         made = InfluenceNoise(metric, metric.strata(column.summary, samples.rows), column.position, self._multipliers)
-        each = made.clients(clients.strata).draws
+        drawn = made.clients(clients.strata)
+        each, generated = drawn.draws, np.asarray(drawn.generated)
+        parts = [*generated.T, generated @ np.array(self.weights)]
         if len(self.names) > MAX_NOISY_CLIENTS:
             counted = np.array(self.weights) > 0
             each = each[:, counted] @ np.array(self.weights)[counted, None]
         if is_kid(clients):
-            return _to_float32(each), None
+            return _to_float32(each), None, _deviations([*parts, parts[-1]])
         together = made.all(clients.pooled_strata(self.weights), self.weights)
-        return _to_float32(each), _to_float32(together.draws[:, 0])
+        row_errors = _deviations([*parts, np.asarray(together.generated)[:, 0]])
+        return _to_float32(each), _to_float32(together.draws[:, 0]), row_errors
 
     def _row_arrays(self, drawn: GeneratorSamples, generator: Generator) -> dict[str, np.ndarray]:
         """Return `centre`, variance and mean; some `rows` to show; `moments`, where FID-all is made from them."""
@@ -238,6 +259,11 @@ def _to_float32(draws: np.ndarray) -> np.ndarray:
     """Round to single precision, infinite beyond it."""
     with np.errstate(over="ignore"):
         return draws.astype(np.float32)
+
+
+def _deviations(draws: Sequence[np.ndarray]) -> np.ndarray:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.std(draws, axis=1, ddof=1)
 
 
 def _centre(sample: Sample) -> np.ndarray | None:
@@ -286,3 +312,98 @@ def is_fid(clients: MetricState) -> bool:
 def _stratify_kid(metric: Metric[Any]) -> Metric[Any]:
     """Give KID clients as strata, so that KID-all has no bias; leave any other metric as it is."""
     return metric.stratified if isinstance(metric, KID) else metric
+
+
+def reference_levels(scoring: Scoring, samples: int) -> np.ndarray | None:
+    """Return (2, m, k + 1) scores of real rows and of one point, of each client and of all; NaN where there are none.
+
+    They give a run's scores a scale. Half of each client's rows, fewer where that is enough, are held out in proportion
+    to the weights and scored against the rest; the point is their mean. Scores of real rows are root mean squares,
+    √(score² + its standard error²), since an unbiased one is 0 but for chance. None where the clients are no rows, or
+    too few.
+    """
+    if (parts := _split_rows(scoring.federation, samples, scoring.seed)) is None:
+        return None
+    rest, held_out = parts
+    point = np.tile(held_out.mean(axis=0), (POINT_ROWS, 1))
+    metrics, shape = scoring.metric_choice, (len(scoring.metrics), len(scoring.names) + 1)
+    levels = np.full((2, *shape), np.nan)
+    for level, rows, is_squared in zip(levels, (held_out, point), (True, False), strict=True):
+        try:
+            scores, _ = Scoring(rest, metrics, scoring.seed).score(rows, is_paired=False, position=0)
+        except InvalidInput:
+            continue
+        level[:] = [_levels_of(scores[name], is_squared) for name in scoring.metrics]
+    return levels
+
+
+def _levels_of(scores: StepScores, is_squared: bool) -> np.ndarray:
+    levels = np.append(scores.clients, scores.all)
+    if not is_squared or scores.row_errors is None:
+        return levels
+    return np.hypot(levels, np.nan_to_num(np.delete(scores.row_errors, -2)))
+
+
+def _split_rows(federation: Federation, samples: int, seed: int) -> tuple[Federation, np.ndarray] | None:
+    """Deal each client's rows into those that stay and those held out; None where one has too few, or is no rows."""
+    shares = np.array(federation.weights)
+    if any(client.rows is None for client in federation):
+        return None
+    sizes = np.array([client.size for client in federation])
+    count = min(float(samples), float(np.min(sizes[shares > 0] / 2.0 / shares[shares > 0])))
+    held_counts = np.rint(count * shares).astype(int)
+    if held_counts.sum() < MIN_REST_ROWS or (sizes - held_counts).min() < MIN_REST_ROWS:
+        return None
+    rng, rest, held_out = np.random.default_rng([seed, 2]), [], []
+    for client, size, held in zip(federation, sizes, held_counts, strict=True):
+        order = rng.permutation(size)[: held + max(MIN_REST_ROWS, MAX_REST_RATIO * max(held, samples // len(sizes)))]
+        rows = _to_numpy(client.rows[order, :])  # type: ignore[index]
+        held_out.append(rows[:held])
+        rest.append(Client(rows[held:], test=client.test, name=client.name, weight=client.weight))
+    clients = Federation(rest).with_weights(shares)
+    return clients, np.concatenate(held_out)
+
+
+class BiasedFID(FID):
+    """FID with the influence values of the score as it is; those of `FID` itself are of the score without its bias.
+
+    Steps on the same numbers of rows are compared by it. To first order in the moments, with T the optimal map from the
+    real Gaussian to the generated one and T' its inverse,
+
+        dFID = 2(μ − μ_G)·(dμ − dμ_G) + Tr (I − T) dC + Tr (I − T') dC_G,
+
+    so a real row at x̃ from its mean has the influence value x̃ᵀ(I − T)x̃ + 2(μ − μ_G)·x̃. One singular value
+    decomposition A Bᵀ = U S Vᵀ of the factors C = AᵀA, C_G = BᵀB gives both maps: T = BᵀV S⁻¹VᵀB, T' = AᵀU S⁻¹UᵀA.
+    """
+
+    def influence_values(self, real: Strata[Moments], generated: Strata[Moments]) -> InfluenceValues:
+        """Return the score and the influence value of every row on both sides."""
+        sides = real, generated
+        roots = [_to_numpy(side.summary.root) for side in sides]
+        means = [_to_numpy(side.summary.mean) for side in sides]
+        left, values, right = np.linalg.svd(roots[0] @ roots[1].T, full_matrices=False)
+        signal = values > MIN_SINGULAR_SHARE * values.max(initial=0.0)
+        left, values, right = left[:, signal], values[signal], right[signal]
+        # of the real rows T, from the generated factor; of the generated rows its inverse
+        maps = [right @ roots[1] / np.sqrt(values)[:, None], left.T @ roots[0] / np.sqrt(values)[:, None]]
+        shift = means[0] - means[1]
+        parts = zip(sides, means, maps, (2.0, -2.0), strict=True)
+        of_real, of_generated = (_influence_values(side, mean, onto, sign * shift) for side, mean, onto, sign in parts)
+        return InfluenceValues(self.distance(real.summary, generated.summary), of_real, of_generated)
+
+
+def _influence_values(side: Strata[Moments], mean: np.ndarray, onto: np.ndarray, slope: np.ndarray) -> Any:
+    """Return x̃ᵀ(I − T)x̃ + slope·x̃ of the rows of each part, T = ontoᵀonto; None of a distribution."""
+    return tuple(None if rows is None else _row_influence(rows, mean, onto, slope) for rows in side.rows)
+
+
+def _row_influence(rows: Any, mean: np.ndarray, onto: np.ndarray, slope: np.ndarray) -> np.ndarray:
+    values = np.empty(rows.shape[0])
+    for block in row_blocks(rows.shape[0], 24 * rows.shape[1]):
+        x = _to_numpy(rows[block, :]) - mean
+        values[block] = np.sum(x * x, axis=1) - np.sum((x @ onto.T) ** 2, axis=1) + x @ slope
+    return values
+
+
+def _to_numpy(a: Any) -> np.ndarray:
+    return np.asarray(to_numpy(to_float64(a)))

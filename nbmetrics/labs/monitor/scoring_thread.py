@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from ...errors import printable, shown
 from .generator_sampling import StepSample
 from .history import MAX_REASONS, Point, Segment
 from .loop_timing import Budget
-from .run_folder import MAX_FRAME_BYTES, Writer
+from .run_folder import MAX_FRAME_BYTES, Writer, encode_losses
 from .scoring import Scoring, StepScores
 
 MAX_ERROR_LETTERS = 500
@@ -29,6 +28,8 @@ MAX_ERROR_LETTERS = 500
 MAX_ERRORS, MAX_WAITING_BYTES = 100, 64 * 2**20
 # Seconds that losses alone wait for one another, and how many are written together.
 LOSSES_WAIT_SECONDS, MAX_STEPS_PER_WRITE = 0.25, 500
+# Losses that the end of the process may take with it: so many steps, and seconds of them.
+MAX_UNSAFE_STEPS, MAX_UNSAFE_SECONDS = 32, 0.1
 # With `keep_all`, steps that may wait before the loop does.
 MAX_QUEUE_STEPS = 1_000
 
@@ -42,7 +43,6 @@ class StepRecord:
     sample : of the generator, None where there are only losses
     is_kept : whether it gives way to no other
     late : see `Point`
-    line : the step in the log without its scores
     """
 
     step: int
@@ -51,7 +51,11 @@ class StepRecord:
     sample: StepSample | None
     is_kept: bool = False
     late: float = 0.0
-    line: bytes = b""
+
+    @property
+    def line(self) -> bytes:
+        """The step in the log without its scores."""
+        return encode_losses(self.step, self.time, self.losses, self.late)
 
 
 class ErrorLog:
@@ -88,6 +92,8 @@ class ScoringThread:
     keep_all : whether every step waits for its turn, instead of the newest alone
     number : of the segment that it writes
     budget : counts what it spends
+    loop_thread : returns the thread of the training loop
+    cost : returns what the Monitor has cost by now, to be logged
 
     Attributes
     ----------
@@ -105,12 +111,16 @@ class ScoringThread:
         keep_all: bool,
         number: int,
         budget: Budget,
+        loop_thread: Callable[[], threading.Thread | None] = lambda: None,
+        cost: Callable[[], tuple[float, ...]] = tuple,
     ) -> None:
         self._number, self._on_idle, self._budget = number, on_idle, budget
+        self._loop_thread, self._cost = loop_thread, cost
         self._scoring, self._writer, self._publish, self.keep_all = scoring, writer, publish, keep_all
         self.errors, self.dropped, self._scored_steps = ErrorLog(), 0, 0
         self._ready = threading.Condition()
         self._queue: deque[StepRecord] = deque()
+        self._unsafe: list[StepRecord] = []
         self._is_busy = self._is_urgent = self.is_closed = self.is_scoring = False
         self._thread: threading.Thread | None = None
         self._segment: Segment | None = None
@@ -130,15 +140,25 @@ class ScoringThread:
                         self.dropped += 1
             self.is_scoring |= record.sample is not None
             self._is_urgent |= record.sample is not None
-            if self._writer.pending is not None:  # not before there is room: what does not wait is wiped from it
-                self._writer.pending.add(record.line)
             self._queue.append(record)
+            self._unsafe.append(record)
+            if record.sample is not None or len(self._unsafe) >= MAX_UNSAFE_STEPS or self._is_time_to_save(record.time):
+                self._save_unsafe()
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="nbmetrics Monitor scores", daemon=True)
                 self._thread.start()
             # to wake the thread for each loss would cost the loop
             if self._is_urgent or len(self._queue) == 1:
                 self._ready.notify_all()
+
+    def _is_time_to_save(self, now: float) -> bool:
+        return not 0.0 <= now - self._unsafe[0].time < MAX_UNSAFE_SECONDS
+
+    def _save_unsafe(self) -> None:
+        """Put what waits where the end of the process does not reach it."""
+        if self._writer.pending is not None:  # not before there is room: what does not wait is wiped from it
+            self._writer.pending.add(b"".join(record.line for record in self._unsafe))
+        self._unsafe.clear()
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until all records are scored and written, or so many seconds; return whether they are."""
@@ -162,8 +182,8 @@ class ScoringThread:
 
     def _run(self) -> None:
         while batch := self._next_batch():
-            start = time.thread_time()
-            with self._budget.spending("scoring"):
+            before = self._budget.scoring
+            with self._budget.spending("scoring", self._loop_thread()):
                 try:
                     self._record(batch)
                     if not self._queue:
@@ -171,7 +191,7 @@ class ScoringThread:
                 except Exception as error:  # the thread must outlive it
                     self.errors.add(f"step {batch[0].step} was not recorded: {error!r}")
             if batch[-1].sample is not None:
-                self._budget.score = time.thread_time() - start
+                self._budget.score = self._budget.scoring - before
             with self._ready:
                 self._is_busy = False
                 self.is_scoring = any(waiting.sample is not None for waiting in self._queue)
@@ -189,6 +209,8 @@ class ScoringThread:
                 batch.append(self._queue.popleft())
                 if batch[-1].sample is not None:
                     break
+            kept = min(len(self._unsafe), len(self._queue))
+            self._unsafe = self._unsafe[len(self._unsafe) - kept :]  # the others are written now
             self._is_urgent = any(waiting.sample is not None for waiting in self._queue)
             self._is_busy = bool(batch)
             self._ready.notify_all()
@@ -209,6 +231,7 @@ class ScoringThread:
         arrays: dict[str, np.ndarray] = {}
         if (sample := records[-1].sample) is not None:
             points[-1], arrays = self._score(points[-1], sample)
+        points[-1] = replace(points[-1], cost=self._cost())
         places = self._write(lambda places: [point.to_json(places) for point in points], arrays)
         if self._writer.pending is not None and not self._unwritten:
             with self._ready:
@@ -245,6 +268,7 @@ class ScoringThread:
         scored = replace(
             point,
             count=sample.count,
+            is_paired=sample.is_paired,
             clients=clients,
             all=np.array([part.all for part in parts]),
             terms=tuple(part.terms for part in parts),
@@ -252,6 +276,11 @@ class ScoringThread:
             variance=float(arrays["centre"][0]) if "centre" in arrays else np.nan,
             why=tuple(reasons)[:MAX_REASONS],
         )
+        row_errors = [part.row_errors for part in parts]
+        if any(errors is not None for errors in row_errors):
+            unknown = np.full(shape[1] + 2, np.nan)
+            known = np.stack([unknown if errors is None else errors for errors in row_errors]).astype(np.float32)
+            scored, arrays = replace(scored, row_errors=known), {**arrays, "row errors": known}
         noise = {name: array for metric, part in scores.items() for name, array in _noise_arrays(metric, part)}
         return scored, {"clients": clients, **arrays, **noise}
 

@@ -8,9 +8,8 @@ import pytest
 import nbmetrics as nm
 from nbmetrics import InvalidInput
 from nbmetrics.labs.monitor.best_checkpoints import CONFIDENCE_LEVEL, is_best_within_chance, line_errors, noise_draws
-from nbmetrics.labs.monitor.biased_fid import BiasedFID
 from nbmetrics.labs.monitor.live_run import LiveRun
-from nbmetrics.labs.monitor.scoring import Scoring
+from nbmetrics.labs.monitor.scoring import BiasedFID, Scoring
 from nbmetrics.metrics import Sample
 from tests.slow import slow
 
@@ -139,12 +138,14 @@ def test_words_say_whether_avg_and_all_disagree_by_more_than_chance(monitored):
     scores = monitor.table.set_index("step")
     values = {part: f"({scores[part][0]:.4g} and {scores[part][1]:.4g})" for part in ("all", "avg")}
     (words,) = monitor.words
-    assert words.startswith("FID: avg would keep step 0, all step 1. On all the difference is more than chance (")
+    assert words.startswith("FID-avg would keep step 0, FID-all step 1. On all the difference is more than chance (")
     assert words.endswith(f"chance {values['all']}, and on avg, too {values['avg']}.")
     alone = monitor.with_weights({"left": 1, "right": 0})
     assert alone.table.groupby("step")["gap"].sum().abs().max() < 1e-9
     assert alone.best("fid") == {"avg": 0, "all": 0} and len(alone.alarms) == 0
-    assert alone.words == ["FID: avg and all would both keep step 0."] and "Run of 2 steps" in repr(alone)
+    assert alone.words == [
+        "Keep step 0, best by FID-avg and FID-all; now FID-all is 2 times that."
+    ] and "Run of 2 steps" in repr(alone)
 
 
 def test_a_set_needs_noise_and_a_metric_that_is_there(monitored):

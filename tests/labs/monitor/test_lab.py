@@ -92,7 +92,7 @@ def test_a_run_in_a_folder_is_opened_as_it_was(tmp_path, opened):
         nm.Monitor.from_share(read.share())
     read.from_share(with_folder.share())
     picture = read.snapshot()
-    assert "Monitor of 5 steps and 2 clients: FID" in picture.alt
+    assert "Monitor of 5 steps and 2 clients: Keep step" in picture.alt
 
 
 def test_close_ends_its_threads(opened):
@@ -105,3 +105,21 @@ def test_close_ends_its_threads(opened):
     assert len(mine) >= 2
     lab.close()
     until(lambda: not any(thread.is_alive() for thread in mine))
+
+
+NOTEBOOK = (
+    "import numpy as np, nbmetrics as nm\nrng = np.random.default_rng(0)\n"
+    "monitor = nm.Monitor({'a': rng.normal(size=(60, 2)), 'b': rng.normal(1, 1, (60, 2))}, keep_all=True, samples=50)\n"
+    "monitor",
+    "for step in range(5): monitor.log(step, lambda n, rng: rng.normal(step, 1, (n, 2)), loss=1.0)",
+    "'done'",
+)
+
+
+def test_an_executed_notebook_shows_the_run_at_its_end():
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in NOTEBOOK])
+    nbclient.NotebookClient(book, timeout=120, kernel_name="python3").execute()
+    (output,) = book.cells[0].outputs
+    words = output.metadata["image/png"]["alt"] if "image/png" in output.get("metadata", {}) else str(output.metadata)
+    assert "Monitor of 5 steps" in words and "image/png" in output.data

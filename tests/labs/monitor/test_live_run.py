@@ -13,8 +13,10 @@ import nbmetrics as nm
 from nbmetrics import InvalidInput
 from nbmetrics.labs.monitor import alarms as rules
 from nbmetrics.labs.monitor import run_folder
+from nbmetrics.labs.monitor.alarm_rules import DEFAULT_RULES
 from nbmetrics.labs.monitor.best_checkpoints import best_set
 from nbmetrics.labs.monitor.live_run import LiveRun, MonitorWarning
+from nbmetrics.labs.monitor.scoring_thread import MAX_UNSAFE_STEPS
 
 WEIGHTS = (0.7, 0.0, 0.3)
 
@@ -246,7 +248,7 @@ def test_the_newest_waits_and_older_ones_give_way_unless_all_are_kept(monitored)
         assert monitor.cost.dropped == 6 - len(expected)
 
 
-def test_losses_are_kept_before_the_worker_writes_them_while_it_scores(monitored, tmp_path):
+def test_a_batch_of_losses_is_kept_before_the_worker_writes_them_while_it_scores(monitored, tmp_path):
     monitor, go, busy = monitored(clients(), "fid", path=tmp_path), threading.Event(), threading.Event()
     score = monitor._scoring_thread._scoring.score
 
@@ -258,16 +260,17 @@ def test_losses_are_kept_before_the_worker_writes_them_while_it_scores(monitored
     monitor._scoring_thread._scoring.score = slow
     monitor.log(0, rows_of(0), loss=0.5)
     assert busy.wait(60)
-    for step in range(1, 4):
+    steps = list(range(MAX_UNSAFE_STEPS + 1))
+    for step in steps[1:]:
         monitor.log(step, loss=float(step), other=math.nan)
     killed = LiveRun.open(tmp_path)  # what a process that is killed now leaves
-    assert killed.losses["step"].tolist() == [0, 1, 2, 3] and killed.losses["loss"].tolist() == [0.5, 1.0, 2.0, 3.0]
+    assert killed.losses["step"].tolist() == steps and killed.losses["loss"].tolist() == [0.5, *map(float, steps[1:])]
     go.set()
     assert monitor.wait(60)
     monitor.close()
     opened_again = LiveRun.open(tmp_path)
-    assert opened_again.losses["step"].tolist() == [0, 1, 2, 3] and opened_again.table["step"].tolist() == [0]
-    assert len(opened_again.history.logged) == 4 and not opened_again.troubles
+    assert opened_again.losses["step"].tolist() == steps and opened_again.table["step"].tolist() == [0]
+    assert len(opened_again.history.logged) == len(steps) and not opened_again.troubles
 
 
 def test_a_full_disk_is_told_and_nothing_is_lost(monitored, tmp_path):
@@ -320,6 +323,18 @@ def test_arrays_of_other_shapes_are_no_reason_to_fail(monitored, name):
         holder = history.logged[0] if name == "noise fid" else history.segments[-1]
         holder.frames[name] = odd
         again = history.with_weights(WEIGHTS)
-        assert len(again.table) == 6 and rules.find_alarms(again, rules.DEFAULT_RULES) is not None
+        assert len(again.table) == 6 and rules.find_alarms(again, DEFAULT_RULES) is not None
         assert set(again.lines["fid"].kinds) <= {"exact", "unknown"}
         best_set(again, again.lines["kid"], "avg")
+
+
+def test_an_opened_run_remembers_its_cost_and_what_was_skipped(opened, tmp_path):
+    run = opened(LiveRun, clients(), path=tmp_path)
+    for step in range(2_000):
+        run.log(step, lambda n, rng: rng.normal(size=(n, 2)), loss=1.0)
+    assert run.wait(60)
+    cost = run.cost
+    run.close()
+    again = LiveRun.open(tmp_path).cost
+    assert again.skipped == cost.skipped > 1_000 and again.dropped == cost.dropped
+    assert 0 < again.loop <= cost.loop and again.elapsed == pytest.approx(cost.elapsed, rel=0.2)

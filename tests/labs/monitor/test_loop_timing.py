@@ -15,7 +15,14 @@ from IPython.core.events import EventManager, available_events
 
 import nbmetrics as nm
 from nbmetrics.labs.monitor import loop_timing
-from nbmetrics.labs.monitor.loop_timing import MAX_COST_SHARE, MAX_RARITY, Budget, StepClock
+from nbmetrics.labs.monitor.loop_timing import (
+    MAX_COST_SHARE,
+    MAX_RARITY,
+    OPENING_COST,
+    OPENING_SECONDS,
+    Budget,
+    StepClock,
+)
 
 seconds = st.floats(1e-4, 1.0)
 
@@ -43,11 +50,22 @@ def test_after_the_first_step_no_more_than_the_share_is_ever_spent_and_most_of_i
     spent = 0.0
     for place, (at, price) in enumerate(taken):
         spent += price
-        assert place == 0 or spent <= MAX_COST_SHARE * at * (1 + 1e-9)
+        assert place == 0 or spent <= max(OPENING_COST, MAX_COST_SHARE * at) * (1 + 1e-9)
+        minute = [one for when, one in taken[: place + 1] if max(OPENING_SECONDS, at - 60.0) <= when]
+        assert at < OPENING_SECONDS or sum(minute) <= MAX_COST_SHARE * 60.0 + cost
     assert taken[0][0] == 0.0 and budget.loop + budget.scoring == pytest.approx(spent)
     # the next one comes as soon as it is earned: within one wait, but for the share that lapses
-    gaps = [b[0] - a[0] for a, b in pairwise(taken[1:])]
+    late = [one for one in taken[1:] if one[0] > (OPENING_COST + cost) / MAX_COST_SHARE]
+    gaps = [b[0] - a[0] for a, b in pairwise(late)]
     assert all(gap <= cost / MAX_COST_SHARE + wait + 1e-6 for gap in gaps)
+
+
+@given(st.floats(1e-4, 1.0), st.floats(0.001, 0.05))
+def test_a_loop_of_ten_seconds_has_ten_scores_for_one_second_at_most(wait, cost):
+    steps = int(OPENING_SECONDS / wait) + 1
+    taken = run(Budget(), wait, [cost], steps)
+    assert sum(price for _, price in taken) <= OPENING_COST + 1e-9
+    assert len(taken) >= min(steps, 10)
 
 
 @given(st.lists(seconds, min_size=2, max_size=6))
@@ -57,7 +75,7 @@ def test_costs_that_change_are_paid_back(costs):
     longest = max(costs)
     spent = sum(price for _, price in taken)
     # by one wrong guess at most
-    assert spent <= MAX_COST_SHARE * budget.elapsed + 2 * longest
+    assert spent <= max(OPENING_COST, MAX_COST_SHARE * budget.elapsed) + 2 * longest
 
 
 def test_a_pause_is_not_followed_by_a_burst_and_losses_that_cost_much_do_not_silence_scores():

@@ -16,16 +16,24 @@ export class AlarmList {
     this.head = el("span", { class: "nbm-card-head", role: "heading", "aria-level": "3" });
     this.list = el("ul", { class: "nbm-step-list" });
     this.said = el("p", { class: "nbm-step-unseen", "aria-live": "polite" });
-    this.root = el("section", { class: "nbm-step-card", "aria-label": "Alarms" }, [this.head, this.list, this.said]);
+    this.count = el("summary");
+    this.earlier = el("ul", { class: "nbm-step-list" });
+    this.fold = el("details", {}, [this.count, this.earlier]);
+    this.root = el("section", { class: "nbm-step-card", "aria-label": "Alarms" }, [
+      this.head,
+      this.list,
+      this.fold,
+      this.said,
+    ]);
     /** @type {import("./types.js").Alarm[]} */
     this.alarms = [];
     this.last = "";
     const pressed = (/** @type {Event} */ event) => {
       const item = /** @type {Element} */ (event.target).closest("li");
-      const place = item ? [...this.list.children].indexOf(item) : -1;
+      const place = item ? [...this.list.children, ...this.earlier.children].indexOf(item) : -1;
       if (place >= 0) scrubber.go(this.shown[place].step);
     };
-    this.list.addEventListener("click", pressed, { signal });
+    for (const list of [this.list, this.earlier]) list.addEventListener("click", pressed, { signal });
   }
 
   /** The newest first. */
@@ -39,14 +47,18 @@ export class AlarmList {
     setText(this.head, alarms.length ? `Alarms: ${alarms.length}` : "No alarm");
     const { shown } = this;
     const make = () => el("li", {}, [el("button", { type: "button" }, [el("b"), el("span")])]);
-    resizeChildren(this.list, shown.length, make).forEach((item, i) => {
+    const newest = resizeChildren(this.list, Math.min(1, shown.length), make);
+    const earlier = resizeChildren(this.earlier, Math.max(0, shown.length - 1), make);
+    this.fold.hidden = !earlier.length;
+    setText(this.count, `${earlier.length} earlier`);
+    [...newest, ...earlier].forEach((item, i) => {
       const [button] = item.children;
       setText(button.children[0], `Step ${stepText(shown[i].step)}`);
       setText(button.children[1], `${shown[i].alarm}: ${shown[i].words}`);
       setAttributes(button, { "aria-pressed": String(shown[i].step === step) });
     });
-    const newest = shown.length ? `Alarm at step ${stepText(shown[0].step)}: ${shown[0].words}` : "";
-    if (newest && newest !== this.last && this.last) setText(this.said, newest);
-    this.last = newest || "none";
+    const said = shown.length ? `Alarm at step ${stepText(shown[0].step)}: ${shown[0].words}` : "";
+    if (said && said !== this.last && this.last) setText(this.said, said);
+    this.last = said || "none";
   }
 }

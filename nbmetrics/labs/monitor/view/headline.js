@@ -1,6 +1,6 @@
 /**
- * Which checkpoint each aggregate would keep: of the chosen metric as the headline, of the others as buttons; and the
- * scores at the step on show.
+ * Which step to keep: of the chosen metric as the headline, of all with their numbers on the second level; and the scores
+ * at the step on show.
  *
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Judgement, Line, Numbers, Scene } from "./types.js"
@@ -16,7 +16,9 @@ export class Headline {
     this.heading = el("h3", { class: "nbm-step-headline", role: "heading", "aria-level": "2", "aria-live": "off" });
     this.others = el("div", { class: "nbm-step-others" });
     this.versus = el("p", { class: "nbm-step-versus" });
-    this.root = el("div", { class: "nbm-step-head" }, [this.heading, this.versus, this.others]);
+    this.note = el("p", { class: "nbm-note" });
+    this.root = el("div", { class: "nbm-step-head" }, [this.heading, this.versus]);
+    this.details = el("div", {}, [this.others, this.note]);
     keepRoom(this.root, signal);
     /** @type {string[]} */
     this.names = [];
@@ -31,18 +33,23 @@ export class Headline {
   /** @param {Scene} scene @param {Numbers} numbers */
   paint({ metric }, { history, judgement, versus }) {
     const own = history.lines.filter(({ facts }) => facts.name === metric);
-    const words = own.map((line) => checkpointSentence(line, judgement?.[line.stored.name]));
+    const words = own.map((line) => headlineOf(line, judgement?.[line.stored.name]));
     setText(
       this.heading,
       words[0] ?? (history.steps.length ? "Nothing is scored yet." : "Waiting for the first step."),
     );
     setText(this.versus, own.length ? (versus[own[0].stored.name] ?? "") : "");
     this.versus.hidden = !this.versus.textContent;
-    const rest = history.lines.filter(({ facts }) => facts.name !== metric);
-    this.names = rest.map(({ facts }) => facts.name);
-    resizeChildren(this.others, rest.length, () => el("button", { type: "button" })).forEach((node, i) =>
-      setText(node, checkpointSentence(rest[i], judgement?.[rest[i].stored.name])),
+    const { lines } = history;
+    this.names = lines.map(({ facts }) => facts.name);
+    resizeChildren(this.others, lines.length, () => el("button", { type: "button" })).forEach((node, i) =>
+      setText(node, `${lines[i].stored.label}: ${checkpointSentence(lines[i], judgement?.[lines[i].stored.name])}`),
     );
+    const notes = lines.map(({ stored }) =>
+      judgement?.[stored.name]?.note ? `${stored.label}. ${judgement[stored.name].note}` : "",
+    );
+    setText(this.note, notes.filter(Boolean).join(" "));
+    this.note.hidden = !this.note.textContent;
   }
 }
 
@@ -54,7 +61,7 @@ export class ScoreTable {
     const row = el(
       "tr",
       {},
-      heads.map((head) => el("th", { scope: "col" }, [head])),
+      heads.map((head) => el("th", { scope: "col", "aria-label": head }, head === "Metric" ? [] : [head])),
     );
     this.table = el("table", { class: "nbm-scores nbm-step-scores", "aria-label": "Scores" }, [
       el("thead", {}, [row]),
@@ -85,14 +92,27 @@ export class ScoreTable {
 }
 
 /**
- * What avg and all would keep, in a sentence: Python's, once it has compared the same steps, and a shorter one until then.
+ * What avg and all would keep, in sentences: Python's, once it has compared the same steps, and a shorter one until then.
  * @param {Line} line @param {Judgement | undefined} judgement @returns {string}
  */
-export function checkpointSentence({ stored, facts, best }, judgement) {
+export function checkpointSentence(line, judgement) {
+  return isOfSameBest(line, judgement) ? (judgement?.words ?? "") : headlineOf(line, undefined);
+}
+
+/** Which step to keep. @param {Line} line @param {Judgement | undefined} judgement @returns {string} */
+function headlineOf(line, judgement) {
+  const { facts, stored, best } = line;
   const label = facts.label;
   if (best.avg === null) return `${stored.label} has no score yet.`;
-  if (judgement?.words && judgement.best.avg === best.avg && judgement.best.all === best.all) return judgement.words;
-  if (best.all === null) return `${label}: avg would keep step ${stepText(best.avg)}.`;
-  if (best.avg === best.all) return `${label}: avg and all would both keep step ${stepText(best.avg)}.`;
-  return `${label}: avg would keep step ${stepText(best.avg)}, all step ${stepText(best.all)}.`;
+  if (judgement?.headline && isOfSameBest(line, judgement)) return judgement.headline;
+  if (best.all === null) return `${label}-avg would keep step ${stepText(best.avg)}.`;
+  if (best.avg !== best.all)
+    return `${label}-avg would keep step ${stepText(best.avg)}, ${label}-all step ${stepText(best.all)}.`;
+  const newest = best.all === stored.steps[stored.steps.length - 1] ? ", the newest" : "";
+  return `Keep step ${stepText(best.all)}${newest}, best by ${label}-avg and ${label}-all.`;
+}
+
+/** @param {Line} line @param {Judgement | undefined} judgement */
+function isOfSameBest({ best }, judgement) {
+  return !!judgement?.words && judgement.best.avg === best.avg && judgement.best.all === best.all;
 }

@@ -29,6 +29,8 @@ import { WeightSliders } from "./weight_sliders.js";
 const MAX_TABLE_ROWS = 500;
 // Between two times that the minutes since the last step are counted.
 const STATUS_MILLISECONDS = 20_000;
+// After which the last step is worth a word.
+const LATE_SECONDS = 60;
 
 const declared = declare(declaration);
 
@@ -68,21 +70,33 @@ function monitorView(store, signal) {
   const table = new NumberTable("Scores of the clients at this step");
   let isTable = false;
   const toolbar = new MonitorToolbar(store, signal, {
-    choices: choices.map(({ root }) => root),
+    choices: [choices[0].root],
     code: (scene) => codeOf(declared, scene, { making: making() }),
     opening: (text) => openingOf(making(), text),
     table: (shown) => {
       isTable = shown;
+      if (shown) details.open = true;
       store.changed();
     },
     picture: () => figures.picture(store, scores.table),
-    compared: () => (store.saved ? "" : "Python computed these scores."),
+    compared: () => "",
   });
-  const status = el("div", { class: "nbm-step-quiet" });
+  const [status, cost] = [el("div", { class: "nbm-step-quiet" }), el("div", { class: "nbm-step-quiet" })];
   figures.root.append(losses.root);
   const side = el("div", { class: "nbm-step-side" }, [scores.root, alarms.root, samples.root]);
-  const main = el("div", { class: "nbm-step-main" }, [figures.root, legend.root, strip.root, weights.root, table.root]);
-  const body = el("div", { class: "nbm-step-body" }, [main, side]);
+  const body = el("div", { class: "nbm-step-body" }, [figures.root, side]);
+  const details = el("details", { class: "nbm-fold nbm-step-details" }, [
+    el("summary", {}, ["Details"]),
+    el("div", { class: "nbm-step-main" }, [
+      headline.details,
+      legend.root,
+      choices[1].root,
+      strip.root,
+      weights.root,
+      table.root,
+      cost,
+    ]),
+  ]);
   const paint = () => {
     const scene = /** @type {Scene} */ (/** @type {unknown} */ (store.scene));
     const numbers = /** @type {Numbers} */ (/** @type {unknown} */ (store.numbers));
@@ -98,12 +112,25 @@ function monitorView(store, signal) {
     );
     table.paint(isTable, () => clientRows(run(), numbers));
     paintStatus(status, store, numbers);
+    const { cost: costWords = "", last_step: lastStep } = store.model.get("told") ?? {};
+    setText(cost, [lastStepText(lastStep), costWords].filter(Boolean).join(" "));
     toolbar.paint(scene);
   };
+  if (!store.saved) store.send({ kind: "ping" }); // Python need not keep the picture at the end of the run
   const timer = setInterval(() => paintStatus(status, store, /** @type {any} */ (store.numbers)), STATUS_MILLISECONDS);
   signal.addEventListener("abort", () => clearInterval(timer));
   return {
-    nodes: [headline.root, toolbar.root, scrubber.root, body, status, toolbar.status, toolbar.fold, toolbar.codeFold],
+    nodes: [
+      headline.root,
+      toolbar.root,
+      scrubber.root,
+      body,
+      status,
+      details,
+      toolbar.status,
+      toolbar.fold,
+      toolbar.codeFold,
+    ],
     paint,
   };
 }
@@ -192,13 +219,15 @@ function clientRows({ clients }, { history: { lines }, step }) {
   return { heads, rows };
 }
 
-/** When the last step came, what it costs, and what went wrong. @param {HTMLElement} node @param {Store} store @param {Numbers} numbers */
-function paintStatus(node, store, { history: { leftOut, steps } }) {
-  const { cost = "", troubles = [], last_step: lastStep } = store.model.get("told") ?? {};
-  const lastStepWords = lastStepText(lastStep, store.saved ? undefined : Date.now());
+/** When the last step came, how many are scored, and what is wrong. @param {HTMLElement} node @param {Store} store @param {Numbers} numbers */
+function paintStatus(node, store, { history: { leftOut, steps }, judgement }) {
+  const { counts = "", troubles = [], last_step: lastStep } = store.model.get("told") ?? {};
+  const levels = Object.values(judgement ?? {}).map((one) => one.status);
+  const isLate = !store.saved && Date.now() / 1000 - lastStep > LATE_SECONDS;
+  const lastStepWords = isLate ? lastStepText(lastStep, Date.now()) : "";
   const leftOutWords = leftOut
     ? `${stepText(steps.length)} steps are drawn, ${stepText(leftOut)} between them are not.`
     : "";
-  setText(node, [lastStepWords, cost, leftOutWords, ...troubles].filter(Boolean).join(" "));
+  setText(node, [...levels, lastStepWords, counts, leftOutWords, ...troubles].filter(Boolean).join(" "));
   node.hidden = !node.textContent;
 }

@@ -17,7 +17,7 @@ const MOST = 8;
 export class Losses {
   /** @param {Store} store @param {AbortSignal} signal @param {Scrubber} scrubber */
   constructor(store, signal, scrubber) {
-    this.plot = new StepPlot(store, signal, scrubber, 150);
+    this.plot = new StepPlot(store, signal, scrubber, 96);
     this.legend = el("div", { class: "nbm-step-legend" });
     this.image = el("div", { role: "img" }, [this.plot.root]);
     this.title = el("div", { class: "nbm-step-title" }, ["Losses"]);

@@ -25,8 +25,8 @@ export class MetricFigure {
     this.title = el("div");
     this.second = el("div", { class: "nbm-step-second nbm-step-other" });
     const head = el("div", { class: "nbm-step-title", "aria-hidden": "true" }, [this.title, this.second]);
-    this.scores = new StepPlot(store, signal, scrubber, 180, { hasAxis: false });
-    this.gap = new StepPlot(store, signal, scrubber, 78);
+    this.scores = new StepPlot(store, signal, scrubber, 136, { hasAxis: false });
+    this.gap = new StepPlot(store, signal, scrubber, 66);
     this.image = el("div", { role: "img" }, [this.scores.root, this.gap.root]);
     this.note = el("p", { class: "nbm-note" });
     this.root = el("div", { class: "nbm-step-figure" }, [head, this.image, this.note]);
@@ -53,22 +53,19 @@ export class MetricFigure {
     }
     const alarmSteps = alarms.map((alarm) => alarm.step);
     this.scores.paint(steps, this.curves.scores, alarmSteps, step, keys);
-    this.gap.paint(steps, this.curves.gaps, alarmSteps, step, keys, "gap, avg − all");
+    this.gap.paint(steps, this.curves.gaps, alarmSteps, step, keys, "gap");
     this.paintWords(line, beside, step, who < 0 ? "" : client);
   }
 
   /** @param {Line} line @param {Line | undefined} beside @param {number | null} step @param {string} client */
   paintWords(line, beside, step, client) {
-    const { stored, all, facts, isFirstOrder } = line;
+    const { stored, all, isFirstOrder } = line;
     const { steps } = stored;
     const { clients } = /** @type {Run} */ (this.store.model.get("run"));
     const place = step === null ? -1 : nearest(steps, step);
     const own = client && stored.clients[place * clients.length + clients.indexOf(client)];
-    const more = place < 0 || own === "" ? "" : `, ${client} ${scoreText(own)}`;
-    setText(
-      this.title,
-      place < 0 ? stored.label : `${stored.label}${nearby(line, step)}: ${scoresText(line, place)}${more}`,
-    );
+    const more = place < 0 || own === "" ? "" : `: ${client} ${scoreText(own)}`;
+    setText(this.title, place < 0 ? stored.label : `${stored.label}${nearby(line, step)}${more}`);
     setText(this.second, beside && step !== null ? otherRunText(beside, step) : "");
     this.second.hidden = !this.second.textContent;
     const last = steps.length - 1;
@@ -86,9 +83,7 @@ export class MetricFigure {
         : "All under these weights is being computed."
       : isFirstOrder
         ? "All under these weights is known to first order."
-        : facts.kind === "kid"
-          ? "No generator can move this gap: it is a check. Where it moves, clients or features have changed."
-          : "";
+        : "";
     setText(this.note, why);
     this.note.hidden = !why;
   }

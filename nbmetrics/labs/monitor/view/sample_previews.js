@@ -30,11 +30,11 @@ export class SamplePreviews {
     this.root.hidden = !previews?.steps?.length || step === null;
     if (this.root.hidden || step === null) return;
     const place = nearest(Float64Array.from(previews.steps), step);
+    const title = `Samples at step ${stepText(previews.steps[place])}`;
+    setText(this.words, previews.steps[place] === step ? "Samples" : title);
     const key = `${previews.steps[place]} ${previews.low} ${previews.high} ${theme.back} ${theme.text}`;
     if (key === this.shown) return;
     this.shown = key;
-    const title = `Samples at step ${stepText(previews.steps[place])}`;
-    setText(this.words, title);
     setAttributes(this.canvas, { "aria-label": `${title}: ${previews.side ? "pictures" : "points of a plane"}` });
     const pen = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
     const greys = previews.side ? bytesOf(previews.rows[place]) : null;

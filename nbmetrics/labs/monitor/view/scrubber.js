@@ -152,6 +152,8 @@ export class Scrubber {
     const isPlaying = this.timer !== undefined;
     [this.play.hidden, this.pause.hidden] = [isPlaying, !isPlaying];
     if (had) (isPlaying ? this.pause : this.play).focus({ preventScroll: true });
-    setAttributes(this.follow, { "aria-pressed": String(isFollowing) });
+    const hadFollow = this.follow === document.activeElement;
+    this.follow.hidden = isFollowing;
+    if (hadFollow && isFollowing) this.slider.focus({ preventScroll: true });
   }
 }

@@ -17,6 +17,7 @@ import { stepText } from "./formatting.js";
  * `bests` are steps to be marked on the line, `sets` those that are as good but for chance
  */
 const PAD = { left: 52, right: 14, top: 12, bottom: 20 };
+const MAX_STEP_TICKS = 4;
 const CROSS = "M-3-3L3 3M-3 3L3-3";
 /** @type {Record<string, string>} */
 const EDGE = { nan: CROSS, high: "M0-4L4 3H-4Z", low: "M0 4L4-3H-4Z" };
@@ -84,11 +85,16 @@ export class StepPlot {
     const heights = heightScale(
       curves.map(({ values }) => values),
       plot.box.y,
-      this.height > 100 ? 5 : 2,
+      this.height > 100 ? 4 : 2,
       curves.flatMap(({ band }) => band ?? []),
     );
     this.atY = heights.at;
-    plot.paintX(this.hasAxis ? stepTicks(steps, plot.mostTicks) : [], scale.at, this.height - 5, stepText);
+    plot.paintX(
+      this.hasAxis ? stepTicks(steps, Math.min(MAX_STEP_TICKS, plot.mostTicks)) : [],
+      scale.at,
+      this.height - 5,
+      stepText,
+    );
     plot.paintY(heights.ticks, heights.at);
     resizeChildren(this.lines, curves.length, () => svg("g", {}, [svg("path"), svg("g")])).forEach((node, i) => {
       const { style, steps: at, values } = curves[i];
@@ -309,6 +315,8 @@ export function nonFiniteMarks(steps, values, atX) {
 }
 
 // What the bands are, and what they are not.
+const KID_GAP =
+  "No generator can move the gap of KID: it is a check. Where it moves, clients or features have changed.";
 const BANDS =
   "Bands: what other rows would give, 95 %; of KID apart from its gap. All steps share the clients’ rows, so bands that overlap are no test: the small ticks are one.";
 
@@ -330,13 +338,15 @@ export class Legend {
     this.name = el("span");
     this.other = el("span", {}, [markOf("nbm-step-avg nbm-step-other", "M-9 0H9"), this.name]);
     this.note = el("p", { class: "nbm-note" }, [BANDS]);
+    this.check = el("p", { class: "nbm-note" }, [KID_GAP]);
     const marks = el("div", { class: "nbm-legend nbm-step-marks" }, [...entries, this.other]);
-    this.root = el("div", {}, [marks, this.note]);
+    this.root = el("div", {}, [marks, this.note, this.check]);
   }
 
   /** @param {Scene} _scene @param {Numbers} numbers */
   paint(_scene, { history, other }) {
     this.note.hidden = !history.lines.some(({ errors }) => errors?.some(Number.isFinite));
+    this.check.hidden = !history.lines.some(({ facts }) => facts.kind === "kid");
     this.other.hidden = !other;
     setText(this.name, `other run${other?.name ? `: ${other.name}` : ""}`);
   }

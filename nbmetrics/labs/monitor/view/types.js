@@ -1,5 +1,5 @@
 /**
- * The shapes that the Monitor's modules share; see scene.py, page_encoding.py and run_state.py.
+ * The shapes that the Monitor's modules share; see scene.py and page_encoding.py.
  *
  * @typedef {{rev: number, preset: string, metric: string, weights: number[], shown: number | null, client: string}} Scene
  * @typedef {{name: string, label: string, higher: boolean, best: number | null, kind: string}} MetricFacts
@@ -18,7 +18,7 @@
  * @typedef {{name?: string, why?: string, run?: Run, past?: Packed}} Beside
  * @typedef {{name: string, lines: Line[], steps: Float64Array}} Other  the run beside, its lines under the same weights
  * @typedef {{step: number, alarm: string, words: string}} Alarm
- * @typedef {{best: {avg: number | null, all: number | null}, words?: string, sets?: {avg: number[], all: number[]} | null,
+ * @typedef {{best: {avg: number | null, all: number | null}, headline?: string, words?: string, status?: string, note?: string, sets?: {avg: number[], all: number[]} | null,
  *   steps?: string, all?: string, errors?: string, kind?: string}} Judgement  of a line
  * @typedef {{history: History, shares: number[], judgement: Record<string, Judgement> | null, alarms: Alarm[], step: number | null,
  *   steps: Float64Array, other: Other | null, versus: Record<string, string>, isFollowing: boolean}} Numbers  `judgement` is what Python says under these weights, null until it has; `step` is the

@@ -71,6 +71,9 @@ export function resizeChildren(parent, count, make) {
 
 /** @typedef {{left: number, right: number, top: number, bottom: number}} Pad */
 
+// Pixels of a letter of a tick's label, at most.
+const LETTER_WIDTH = 7;
+
 /** A picture as large as it is shown, one unit a pixel, with the grid lines and tick labels of its axes. */
 export class Plot {
   /** @param {Pad} pad @param {Record<string, string>} [attributes] */
@@ -108,8 +111,10 @@ export class Plot {
     resizeChildren(this.gridX, ticks.length, makeTick).forEach((node, k) => {
       const x = at(ticks[k]);
       setAttributes(node.children[0], { x1: x, x2: x, y1, y2 });
-      setAttributes(node.children[1], { x, y: labelY, "text-anchor": "middle" });
-      setText(node.children[1], text(ticks[k]));
+      const label = text(ticks[k]);
+      const rightmost = this.width - (label.length * LETTER_WIDTH) / 2; // where the last one is not cut
+      setAttributes(node.children[1], { x: Math.min(x, rightmost), y: labelY, "text-anchor": "middle" });
+      setText(node.children[1], label);
       node.classList.toggle("nbm-zero", ticks[k] === 0);
     });
   }
