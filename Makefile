@@ -34,7 +34,7 @@ ifdef ALL
 pytest := NBMETRICS_FUZZ=1 $(pytest) -m ''
 endif
 
-.PHONY: help lab site docs release-check test test-all check lint lint-js format bench fuzz pictures clean
+.PHONY: help lab site docs release-check test test-all check lint lint-js format bench bench-guard fuzz pictures clean
 .PHONY: test-python test-cores test-releases test-browser test-pytest test-js test-js-types test-changed
 
 help:
@@ -49,6 +49,7 @@ help:
 	@echo "make lint     ruff, mypy, codespell, and biome for the pages' JavaScript and CSS"
 	@echo "make format   the fixes and layout of ruff and biome"
 	@echo "make bench    a table of speeds beside other libraries"
+	@echo "make bench-guard  this tree's speed beside that of the commit before, in turn; red if slower   (BASE=HEAD^)"
 	@echo "make fuzz     hostile input to everything, more of it than in the tests; writes docs/fuzz.md   (FUZZ=20 times)"
 	@echo "make docs     the guides and the API reference as a site in docs/_build"
 	@echo "make release-check  wheel and sdist, built, installed in a bare environment and tried"
@@ -167,6 +168,12 @@ format: $(test_ready)
 
 bench: $(test_ready)
 	@$(bin)/python -m tests.benchmarks
+
+# As many seconds as the parent commit takes, within a fifth. BASE=main compares with another one; STORE=1 writes its
+# counts.json instead, ONLY="KID FLD" takes fewer figures.
+bench-guard: BASE = HEAD^
+bench-guard: $(test_ready)
+	@$(bin)/python -m tests.benchmarks.guard --base=$(BASE) $(if $(ONLY),--only $(ONLY)) $(if $(STORE),--store)
 
 # Nothing is written unless every input ended well.
 fuzz: $(test_ready)

@@ -1,0 +1,1 @@
+"""Whether a commit is slower than its parent: `make bench-guard`, or `python -m tests.benchmarks.guard`."""
