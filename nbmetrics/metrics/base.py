@@ -138,6 +138,7 @@ class Metric(Defaults, ABC, Generic[S]):
     needs_density : whether a generator's distribution itself is scored, however many rows are asked for
     pools_scores : whether a pooled score takes all that the clients' own scores take
     is_squared : whether it is a squared distance with an error that grows with the distance
+    is_distance : whether the truth is never below 0, though an estimate without the bias of few rows may be
     is_conditional : whether outputs are compared given their inputs, each client with the answers to its own condition
     """
 
@@ -151,6 +152,7 @@ class Metric(Defaults, ABC, Generic[S]):
     is_conditional = False
     pools_scores = False
     is_squared = False
+    is_distance = False
 
     @abstractmethod
     def summarize(self, sample: Sample) -> S:

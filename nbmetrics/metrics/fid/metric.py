@@ -70,6 +70,7 @@ class FID(
     name = "fid"
     label = "FID"
     has_influence_values = True
+    is_distance = True
 
     def summarize(self, sample: Sample) -> Moments:
         """Mean and covariance of `sample.rows` (n ≥ 2), of its stream by one pass, or of its exact distribution."""
