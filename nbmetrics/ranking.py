@@ -40,21 +40,30 @@ def same_scores(first: Any, second: Any) -> Any:
     return is_tie(first, second, np.maximum(np.abs(first), np.abs(second)))
 
 
-def lowest(scores: Any, scale: Any = None) -> int:
-    """The first of those that tie with the lowest score; NaN never, unless there is nothing else.
+def all_lowest(scores: Any, scale: Any = None) -> list[int]:
+    """Return the positions of all that tie with the lowest score, in the order given; none where all are NaN.
 
     Parameters
     ----------
     scores : (G,)
     scale : (G,) the sums of the absolute values of their terms; without it the scores' own sizes
+
+    >>> all_lowest([3.0, 0.1 + 0.2, float("nan"), 0.3])
+    [1, 3]
     """
     scores = np.asarray(scores, dtype=np.float64)
     scale = np.abs(scores) if scale is None else np.asarray(scale, dtype=np.float64)
     scored = np.flatnonzero(~np.isnan(scores))
     if not len(scored):
-        return 0
+        return []
     least = int(scored[np.argmin(scores[scored])])
-    return int(np.argmax(is_tie(scores, scores[least], np.maximum(scale, scale[least]))))
+    positions: list[int] = np.flatnonzero(is_tie(scores, scores[least], np.maximum(scale, scale[least]))).tolist()
+    return positions
+
+
+def lowest(scores: Any, scale: Any = None) -> int:
+    """Return the first of `all_lowest`; 0 where all are NaN."""
+    return next(iter(all_lowest(scores, scale)), 0)
 
 
 def order(scores: Any, scale: Any = None) -> np.ndarray:

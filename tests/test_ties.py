@@ -86,7 +86,7 @@ FREE = {
     "evaluation/cells.py": {"size_gap_caution": "which of several generators a caution names"},
     "evaluation/decisions.py": {"inversions": "of a pair that is inverted, so no tie"},
     "evaluation/samples.py": {"*": "who gets the rows that rounding leaves over"},
-    "evaluation/sentences.py": {"_inversion": "which pair is the example", "_agreement": "which pair is the example"},
+    "evaluation/sentences.py": {"_inversions": "which pair is the example", "_half_ties": "which pair is the example"},
     "experiments/class_generators.py": {"*": "where rows are cut into parts"},
     "experiments/generator_order.py": {"with_ranks": "less a floor that knows ties"},
     "experiments/images.py": {"*": "which images are drawn"},

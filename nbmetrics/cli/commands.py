@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInput, check_count, check_names, check_number, shown
+from ..evaluation.display import with_notes
 from ..evaluation.evaluate import evaluate
 from ..evaluation.export import as_csv
 from ..evaluation.influence import Influence
@@ -62,7 +63,7 @@ def run_score(options: Namespace) -> None:
     report = Report(scores, federation, clients, generated, generators, notes, reader.unread, vars(options))
     write_json(as_json(report))
     write_page(as_page(report))
-    write_csv(as_csv(scores.table))
+    write_csv(as_csv(with_notes(scores)))
     write_markdown(scores.to_markdown().encode("utf-8"))
     write_latex(scores.to_latex().encode("utf-8"))
     print(as_text(report))  # last: `| head` may close the pipe

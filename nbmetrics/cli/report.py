@@ -19,13 +19,13 @@ import pandas as pd
 
 from .. import __version__
 from ..errors import InvalidInput
-from ..evaluation.display import PARTS, CellText, table_html, words_html
+from ..evaluation.display import PARTS, STAR, cells_of, reading_notes, table_html, with_notes, words_html
 from ..evaluation.scores import Scores
+from ..evaluation.sentences import PAIRS, headline, shown_label
 from ..federation import Federation, Generator
 from .parties import Party
 
 WIDTH = 80
-BEST = "*"
 MAX_CLIENTS_NAMED = 8
 # What a line says to call, which a shell cannot.
 PYTHON_ONLY = re.compile(r": see scores\.\w+\(.*?\)")
@@ -80,20 +80,25 @@ class Report:
 
     @property
     def verdict(self) -> list[str]:
-        """Return where avg and all order generators differently: first of all the best of them."""
-        lines = [line for line in self.scores.summary() if " pairs differently" in line]
-        for metric in self.scores.metrics:
-            label, ranks = self.scores.plain_label(metric), self.scores.ranks(metric).set_index("generator")
-            average, pooled = (" and ".join(ranks.index[ranks[part] == 1]) for part in ("avg", "all"))
-            sentence = f"By {label}: Average says {average}. Pooled says {pooled}."
-            lines = [sentence if line.startswith(f"{label}: ") and average != pooled else line for line in lines]
-        return lines
+        """Return who is best by each aggregate where they differ, else which pairs of generators they do not agree on.
+
+        A metric has one line, on the scores that the table shows first.
+        """
+        by_metric = {metric: self._lines_of_pairs(metric) for metric in self.scores.metrics}
+        firsts = {metric: headline(self.scores, metric) for metric in by_metric}
+        return [line for metric, lines in by_metric.items() for line in ([firsts[metric]] if firsts[metric] else lines)]
+
+    def _lines_of_pairs(self, metric: str) -> list[str]:
+        """Return what the summary says of pairs by the scores that the table shows first."""
+        start = f"{shown_label(self.scores, metric)}: "
+        return [line for line in self.scores.summary() if PAIRS in line and line.startswith(start)]
 
     @property
     def lines_below(self) -> list[str]:
         """Return the lines under the table: what else the order shows, cautions, then how the numbers were made."""
         cautions = self.scores.cautions
-        summary = [line for line in self.scores.summary() if " pairs differently" not in line]
+        above = [line for metric in self.scores.metrics for line in self._lines_of_pairs(metric)]
+        summary = [line for line in self.scores.summary() if line not in above]
         lines = [*summary, *cautions, *self.notes, *(line for line in self.scores.conventions if line not in cautions)]
         return [PYTHON_ONLY.sub("", line) for line in lines]
 
@@ -122,8 +127,8 @@ def as_text(report: Report) -> str:
     """Return the report for a terminal of 80 columns."""
     blocks = ["\n".join(_wrap(line) for line in report.verdict)] if report.verdict else []
     blocks += _blocks(report.scores)
-    stars = [f"{BEST} best of {len(report.generated)}"] if len(report.generated) > 1 else []
-    return "\n\n".join([*blocks, "\n".join([*stars, *map(_wrap, [*_client_lines(report), *report.lines_below])])])
+    stars = reading_notes(report.scores, STAR)
+    return "\n\n".join([*blocks, "\n".join(map(_wrap, [*stars, *_client_lines(report), *report.lines_below]))])
 
 
 def _client_lines(report: Report) -> list[str]:
@@ -169,19 +174,18 @@ def _width(text: str) -> int:
 
 
 def _cells(scores: Scores, metric: str) -> list[list[list[str]]]:
-    """Return for each generator and part: value, interval and plain value; a star where the plain one is best."""
-    rows = scores.table[scores.table["metric"] == metric].to_dict("records")
-    ranks = scores.ranks(metric).to_dict("records")
-    cells_by_generator: list[list[list[str]]] = []
-    for row, places in zip(rows, ranks, strict=True):
-        cells_by_generator.append([])
-        for part in PARTS:
-            cell = CellText.of(row, part)
-            value, _, interval = cell.value.partition(" ")
-            star = BEST if len(rows) > 1 and part != "gap" and places[part] == 1 else " "
-            on_value, on_plain = (" ", star) if cell.plain else (star, " ")
-            cells_by_generator[-1].append([f"{value} {on_value}", f"{interval}  ", f"{cell.plain} {on_plain}"])
-    return cells_by_generator
+    """Return for each generator and part: value, interval and plain value, a star behind the best of its column."""
+
+    def starred(text: str, is_best: bool) -> str:
+        return f"{text} {STAR if is_best else ' '}"
+
+    return [
+        [
+            [starred(c.value, c.best == "value"), starred(c.interval, False), starred(c.plain, c.best == "plain")]
+            for c in row
+        ]
+        for row in cells_of(scores, metric)
+    ]
 
 
 def _flips(scores: Scores, metric: str) -> list[dict[Any, Any]]:
@@ -201,7 +205,7 @@ def as_json(report: Report) -> bytes:
         "clients": report.client_rows,
         "generators": report.generator_rows,
         "verdict": report.verdict,
-        "table": scores.table.to_dict("records"),
+        "table": with_notes(scores).to_dict("records"),
         "by_client": scores.clients.to_dict("records"),
         "ranks": {metric: scores.ranks(metric).to_dict("records") for metric in scores.metrics},
         "inversions": {metric: scores.inversions(metric).to_dict("records") for metric in scores.metrics},

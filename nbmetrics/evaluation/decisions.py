@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import InvalidInput, check_flag
 from ..ranking import inverted_pairs, lowest, same_scores
 from .cells import Cells, ScoresProtocol, Values
+from .winners import AGGREGATES, lies_below_zero
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,11 +20,16 @@ if TYPE_CHECKING:
 NOBODY = "–"
 
 
-def inversions(scores: ScoresProtocol, metric: str) -> pd.DataFrame:
+def losses(scores: ScoresProtocol, metric: str, corrected: bool) -> Values:
+    """Return all losses of one metric: plain, or without the bias of few rows."""
+    return _values_and_losses(scores, metric, corrected)[1]
+
+
+def inversions(scores: ScoresProtocol, metric: str, corrected: bool) -> pd.DataFrame:
     """See `Scores.inversions`."""
     import pandas as pd
 
-    avg, pooled, _ = scores.losses(metric)
+    avg, pooled, _ = losses(scores, metric, corrected)
     rows = []
     for pair in inverted_pairs(avg, pooled).tolist():
         first, second = sorted(pair, key=lambda g: avg[g])
@@ -106,12 +112,15 @@ def _lowest(losses: np.ndarray) -> int | None:
     return None if np.isnan(losses).all() else lowest(losses)
 
 
-def winners(losses: Values, weights: tuple[float, ...]) -> dict[str, int | None]:
-    """The positions of the generators that are best by avg, by all and with the client they serve worst."""
-    avg, pooled, by_client = losses
-    at = [_worst_client(row, weights) for row in by_client]
-    worst = np.array([math.nan if c is None else row[c] for row, c in zip(by_client, at, strict=True)])
-    return {name: _lowest(losses) for name, losses in (("avg", avg), ("all", pooled), ("worst", worst))}
+def winners(values: Values, weights: tuple[float, ...], is_left_out: Any = False) -> dict[str, int | None]:
+    """The positions of the generators that are best by avg, by all and with the client they serve worst.
+
+    `is_left_out` (generators,) are never the best.
+    """
+    at = [_worst_client(row, weights) for row in values.by_client]
+    worst = np.array([math.nan if c is None else row[c] for row, c in zip(values.by_client, at, strict=True)])
+    by = {part: getattr(values, part) for part in AGGREGATES} | {"worst": worst}
+    return {name: _lowest(np.where(is_left_out, math.nan, own)) for name, own in by.items()}
 
 
 def regrets(losses: np.ndarray) -> np.ndarray:
@@ -124,9 +133,10 @@ def regret(scores: ScoresProtocol, metric: str, corrected: bool) -> pd.DataFrame
     """See `Scores.regret`."""
     import pandas as pd
 
-    values, losses = _values_and_losses(scores, metric, corrected)
-    lost, chosen = regrets(losses.by_client), winners(losses, scores.weights)
-    own = [_lowest(column) for column in losses.by_client.T]
+    values, own_losses = _values_and_losses(scores, metric, corrected)
+    is_left_out = lies_below_zero(scores.result(metric)) if corrected else False
+    lost, chosen = regrets(own_losses.by_client), winners(own_losses, scores.weights, is_left_out)
+    own = [_lowest(column) for column in own_losses.by_client.T]
     best = [math.nan if g is None else values[g, c] for c, g in enumerate(own)]
     columns = {f"by_{by}": np.full(len(own), math.nan) if g is None else lost[g] for by, g in chosen.items()}
     frame = pd.DataFrame({"client": scores.names, "own_best": best, **columns})

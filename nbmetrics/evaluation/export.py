@@ -8,29 +8,16 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ..metrics.base import Metric
-from ..ranking import places
 from .cells import ScoresProtocol
-from .display import PARTS, CellText
+from .display import PARTS, CellText, cells_of, reading_notes
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # A spreadsheet takes a cell that begins so for a formula; full-width forms too, in some languages.
 FORMULA = re.compile(r"\s*['=+\-@＝＋－＠]")
-
-
-class Shown(NamedTuple):
-    """A `CellText`, and which of its two numbers is the best of its column."""
-
-    value: str
-    plain: str
-    is_best: bool
-    plain_is_best: bool
 
 
 def as_csv(frame: pd.DataFrame) -> bytes:
@@ -40,52 +27,17 @@ def as_csv(frame: pd.DataFrame) -> bytes:
     return safe.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").encode("utf-8")
 
 
-def _rows(scores: ScoresProtocol) -> list[list[Shown]]:
-    """For each generator, metric by metric: value, plain value, and which of them is the best of its column."""
-    columns = []
-    for metric in scores.metrics:
-        table = scores.table[scores.table["metric"] == metric]
-        cells = table.to_dict("records")
-        for part in PARTS:
-            on_value, on_plain = _best(scores, metric, table, part)
-            shown = [CellText.of(row, part) for row in cells]
-            columns.append([Shown(*c, *at) for c, *at in zip(shown, on_value, on_plain, strict=True)])
-    return [list(row) for row in zip(*columns, strict=True)]
-
-
-def _best(scores: ScoresProtocol, metric: str, table: pd.DataFrame, part: str) -> tuple[np.ndarray, np.ndarray]:
-    """Which generators are best in one column, by the value that stands first; else by the plain one.
-
-    The plain one decides where few rows leave some generator without a corrected one.
-    A gap has no best, and neither has a single generator.
-    """
-    nobody = np.zeros(len(table), dtype=bool)
-    if part == "gap" or len(table) < 2:
-        return nobody, nobody
-    plain = table[part].to_numpy(dtype=float)
-    first = table.get(f"{part}_corrected", table[part]).to_numpy(dtype=float)
-    has_all = not np.isnan(first[~np.isnan(plain)]).any()
-    losses = scores.result(metric).losses(first if has_all else plain)
-    best = (places(losses) == 1) & ~np.isnan(losses)
-    apart = np.array([bool(CellText.of(row, part).plain) for row in table.to_dict("records")])
-    return (best, nobody) if has_all else (best & ~apart, best & apart)
+def _rows(scores: ScoresProtocol) -> list[list[CellText]]:
+    """Return the cells of each generator, metric by metric."""
+    by_metric = [cells_of(scores, metric) for metric in scores.metrics]
+    return [[cell for row in rows for cell in row] for rows in zip(*by_metric, strict=True)]
 
 
 def _notes(scores: ScoresProtocol) -> list[str]:
     """How the table is to be read, cautions, and how the numbers were made."""
     cautions = scores.cautions
-    by_end: dict[str, list[str]] = {}
-    for name in scores.metrics:
-        by_end.setdefault(_best_end(scores.result(name).metric), []).append(scores.label(name))
-    ends = "; ".join(f"{end} {', '.join(labels)}" for end, labels in by_end.items())
-    bold = [f"bold avg and all: {ends}"] * (len(scores.generators) > 1)
-    return [*bold, *cautions, *(line for line in scores.conventions if line not in cautions)]
-
-
-def _best_end(metric: Metric[Any]) -> str:
-    if metric.best is not None:
-        return f"nearest to {metric.best:g}"
-    return "highest" if metric.higher_is_better else "lowest"
+    lines = [line for line in scores.conventions if line not in cautions]
+    return [*reading_notes(scores, "bold"), *cautions, *lines]
 
 
 def as_markdown(scores: ScoresProtocol) -> str:
@@ -102,13 +54,12 @@ def _pipes(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _format_cell(cell: Shown, escape: Callable[[str], str], bold: Callable[[str], str]) -> str:
+def _format_cell(cell: CellText, escape: Callable[[str], str], bold: Callable[[str], str]) -> str:
     """A cell: the number, its interval, and the plain number in brackets, the best in bold."""
-    value, plain, is_best, plain_is_best = cell
-    number, _, interval = map(escape, value.partition(" "))
-    said = [bold(number) if is_best else number, interval]
+    number, interval, plain = map(escape, (cell.value, cell.interval, cell.plain))
+    said = [bold(number) if cell.best == "value" else number, interval]
     if plain:
-        said.append(f"({bold(escape(plain)) if plain_is_best else escape(plain)})")
+        said.append(f"({bold(plain) if cell.best == 'plain' else plain})")
     return " ".join(filter(None, said))
 
 
@@ -180,7 +131,7 @@ _NUMBER = re.compile(r"(−?)(inf|[0-9]+(?:\.[0-9]+)?)(?:e([+−]?)0*([0-9]+))?"
 
 def _latex_number(text: str) -> str:
     """Every number of a cell as a formula; the words and brackets between them as they are."""
-    return _NUMBER.sub(lambda match: f"${_formula(*match.groups())}$", text)
+    return _NUMBER.sub(lambda match: f"${_formula(*match.groups())}$", text).replace("±", r"$\pm$")
 
 
 def _formula(sign: str, digits: str, power_sign: str | None, power: str | None) -> str:

@@ -10,9 +10,12 @@ from matplotlib.figure import Figure
 
 from ..errors import InvalidInput, check_choice, shown
 from ..figures.drawing import CLIENT, TEXT, generator_look, legend, panels, plain
+from ..ranking import inverted_pairs, places
 from .cells import ScoresProtocol
 from .decisions import regrets
 from .display import figure as numeral
+from .sentences import shown_label
+from .winners import winners_of
 
 # Cells of a heat map up to which each has its number, and names beside it that can be read.
 MAX_CELLS_WITH_NUMBERS, MAX_NAMES = 120, 60
@@ -52,16 +55,16 @@ def _size(scores: ScoresProtocol, kind: str) -> tuple[float, float]:
 
 
 def _scatter(scores: ScoresProtocol, metric: str, ax: Any) -> None:
-    """avg against all; pairs that the two order differently are joined."""
-    label = scores.plain_label(metric)
-    rows = scores.table[scores.table["metric"] == metric].set_index("generator")
-    inverted = scores.inversions(metric)
-    for _, pair in inverted.iterrows():
-        ends = rows.loc[[pair["avg_prefers"], pair["all_prefers"]]]
-        ax.plot(ends["all"], ends["avg"], color="0.35", linewidth=1.2, linestyle="--", zorder=1)
-    for k, (name, row) in enumerate(rows.iterrows()):
+    """avg against all, as the table shows them first; pairs that the two order differently are joined."""
+    label, winners = shown_label(scores, metric), winners_of(scores.result(metric))
+    rows, column = scores.table[scores.table["metric"] == metric], "_corrected" if winners.is_corrected else ""
+    avg, pooled = (rows.get(f"{part}{column}", rows[part]).to_numpy() for part in ("avg", "all"))
+    inverted = inverted_pairs(winners.losses["avg"], winners.losses["all"])
+    for pair in inverted:
+        ax.plot(pooled[pair], avg[pair], color="0.35", linewidth=1.2, linestyle="--", zorder=1)
+    for k, name in enumerate(scores.generators):
         style = {"s": 60, "alpha": 0.85, "edgecolors": "white", "linewidths": 0.8, "zorder": 2}
-        ax.scatter(row["all"], row["avg"], label=plain(name), **style, **generator_look(k))
+        ax.scatter(pooled[k], avg[k], label=plain(name), **style, **generator_look(k))
     ax.margins(0.12)
     ax.locator_params(axis="x", nbins=5)  # more long numbers would run into each other
     ax.set_xlabel(f"{label}-all (pooled data)")
@@ -72,16 +75,17 @@ def _scatter(scores: ScoresProtocol, metric: str, ax: Any) -> None:
 
 def _ranks(scores: ScoresProtocol, metric: str, ax: Any) -> None:
     """Places by avg (left) and by all (right); crossing lines are inversions."""
-    for k, row in enumerate(scores.ranks(metric).to_dict("records")):
-        line = "--" if row["avg"] != row["all"] else "-"
-        ax.plot([0, 1], [row["avg"], row["all"]], linestyle=line, **generator_look(k))
-        ax.annotate(plain(row["generator"]), (1, row["all"]), xytext=(8, -3), textcoords="offset points", fontsize=9)
+    losses = winners_of(scores.result(metric)).losses
+    for k, (avg, pooled) in enumerate(zip(places(losses["avg"]), places(losses["all"]), strict=True)):
+        ax.plot([0, 1], [avg, pooled], linestyle="--" if avg != pooled else "-", **generator_look(k))
+        name = plain(scores.generators[k])
+        ax.annotate(name, (1, pooled), xytext=(8, -3), textcoords="offset points", fontsize=9)
     ax.set_xticks([0, 1], ["avg", "all"])
     ax.set_xlim(-0.2, 1.9)
     ax.set_yticks(range(1, len(scores.generators) + 1))
     ax.invert_yaxis()
     ax.set_ylabel("place (1 = best)")
-    ax.set_title(scores.plain_label(metric), fontsize=10)
+    ax.set_title(shown_label(scores, metric), fontsize=10)
 
 
 def _clients(scores: ScoresProtocol, metric: str, ax: Any) -> None:

@@ -108,7 +108,7 @@ class Parties:
 
 def heterogeneity(result: Cells, scores: ScoresProtocol, shuffles: int, seed: int) -> pd.DataFrame:
     """See `Scores.heterogeneity`."""
-    import pandas as pd
+    from .p_value_frame import PValueFrame  # pandas comes when it is needed
 
     shuffles = check_count(shuffles, "shuffles", maximum=MAX_SHUFFLES)
     seed = check_count(seed, "seed", minimum=0)
@@ -126,7 +126,9 @@ def heterogeneity(result: Cells, scores: ScoresProtocol, shuffles: int, seed: in
     (debiased, low, high), doubts = _debiased_gap(real, generated, scores.weights)
     debiased = np.where(np.isnan(low), math.nan, debiased)
     columns = {"gap": gap, "shuffled": shuffled, "debiased": debiased, "debiased_low": low, "debiased_high": high}
-    frame = pd.DataFrame({"generator": scores.generators, **columns, "p": p, "p_kid": p_kid(parties, seed)})
+    frame = PValueFrame({"generator": scores.generators, **columns, "p": p, "p_kid": p_kid(parties, seed)})
+    frame.floors = {"p": 1.0 / (shuffles + 1), "p_kid": 1.0 / (KID_SHUFFLES + 1)}
+    frame.footnote = _smallest(shuffles)
     dealt = [f"{shuffles} deals for FID, {KID_SHUFFLES} for KID, seed {seed}", _smallest(shuffles)]
     frame.attrs["conventions"] = [*dealt, *caution_lines("debiased FID", doubts), *scores.conventions]
     return frame

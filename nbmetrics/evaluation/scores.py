@@ -19,8 +19,9 @@ from ..lazy_imports import import_room
 from ..ranking import places
 from . import decisions, export, sentences
 from .cells import Cells, Values
-from .display import as_html, as_text
+from .display import as_html, as_text, with_notes
 from .heterogeneity import check_deals, heterogeneity
+from .winners import below_zero_cautions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,6 +116,7 @@ class Scores:
         for cells in self._results:
             lines += [*cells.cautions, *cells.refusals(self.names, self.generators), *cells.remarks()]
             lines += cells.size_gap_caution(self.generators)
+            lines += [] if cells.noise is None else below_zero_cautions(cells, self.generators)
         return lines
 
     @cached_property
@@ -130,10 +132,11 @@ class Scores:
         frame = pd.concat(frames, ignore_index=True)
         return self._with_conventions(frame)
 
-    def ranks(self, metric: str) -> pd.DataFrame:
+    def ranks(self, metric: str, corrected: bool = False) -> pd.DataFrame:
         """Places of the generators by avg and by all: generator, avg, all (1 = best; ties share the best place).
 
-        C_T is best near 0, and ranked by its distance from there.
+        They are the places of the plain scores. With uncertainty the table marks the best of the `corrected` ones,
+        where all generators have one. C_T is best near 0, and ranked by its distance from there.
 
         Examples
         --------
@@ -146,7 +149,7 @@ class Scores:
         """
         import pandas as pd
 
-        avg, pooled, _ = self.losses(metric)
+        avg, pooled, _ = decisions.losses(self, metric, corrected)
         columns = {"generator": self.generators, "avg": places(avg), "all": places(pooled)}
         return self._with_conventions(pd.DataFrame(columns))
 
@@ -154,8 +157,8 @@ class Scores:
         frame.attrs["conventions"] = self.conventions
         return frame
 
-    def inversions(self, metric: str) -> pd.DataFrame:
-        """The pairs of generators that avg and all order differently.
+    def inversions(self, metric: str, corrected: bool = False) -> pd.DataFrame:
+        """The pairs of generators that avg and all order differently, by the plain scores or the `corrected` ones.
 
         Columns: `avg_prefers`, `all_prefers` (generator names), and by how much: `avg_margin`, `all_margin` > 0.
 
@@ -167,7 +170,7 @@ class Scores:
           avg_prefers all_prefers
         0      narrow        wide
         """
-        return self._with_conventions(decisions.inversions(self, metric))
+        return self._with_conventions(decisions.inversions(self, metric, corrected))
 
     def flips(self, metric: str) -> pd.DataFrame:
         """How easily chance alone orders each pair of generators as they are: one-sided p-values; needs `uncertainty`.
@@ -277,11 +280,14 @@ class Scores:
         """
         return self.result(metric).size_gaps
 
-    def agreement(self, metric: str) -> float:
-        """Kendall's τ between the orders by avg and by all: 1 the same, −1 reversed; NaN for one generator."""
+    def agreement(self, metric: str, corrected: bool = False) -> float:
+        """Kendall's τ between the orders by avg and by all: 1 the same, −1 reversed; NaN for one generator.
+
+        Of the plain scores, or of the `corrected` ones, as `ranks`.
+        """
         from scipy.stats import kendalltau
 
-        avg, pooled, _ = self.losses(metric)
+        avg, pooled, _ = decisions.losses(self, metric, corrected)
         if len(avg) < 2 or np.isnan([avg, pooled]).any():
             return math.nan
         return float(kendalltau(places(avg), places(pooled)).statistic)
@@ -335,13 +341,16 @@ class Scores:
         """Write `table`, or with `clients` the scores client by client, as CSV (UTF-8), and return the path.
 
         A spreadsheet would run a name that begins with = + - or @ as a formula: such a name gets an apostrophe before
-        it, and so does one that begins with an apostrophe, so taking one off gives every name back.
+        it, and so does one that begins with an apostrophe, so taking one off gives every name back. With uncertainty
+        a column `note` of `table` says of a corrected distance below 0 what that means; the number stays.
         """
         target = checked_path(path, ".csv")
-        return write(target, export.as_csv(self.clients if check_flag(clients, "clients") else self.table))
+        return write(target, export.as_csv(self.clients if check_flag(clients, "clients") else with_notes(self)))
 
     def to_markdown(self) -> str:
         """A table for a README or an issue: a row a generator; avg, all and gap of each metric; the best in bold.
+
+        The best is that of the score that stands first in a cell, as in every other table of these scores.
 
         Equals are all bold, by the number that is shown; with uncertainty the interval stands beside it. Conventions
         and cautions are notes below. Names are escaped.
@@ -381,7 +390,7 @@ class Scores:
         return self._results[self.metrics.index(metric)]
 
     def summary(self) -> list[str]:
-        """In words, where avg and all order the generators differently."""
+        """In words, who is best by avg and by all, and how many pairs of generators they order differently."""
         return sentences.summary(self)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What scores say in words: where avg and all order the generators differently.
+"""What scores say in words: who is best by each aggregate, and which pairs of generators avg and all order differently.
 
 Twin: labs/playground/view/score_table.js · held by: tests/labs/playground/test_score_table_page.py
 """
@@ -6,67 +6,92 @@ Twin: labs/playground/view/score_table.js · held by: tests/labs/playground/test
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
-from ..ranking import half_tied_pairs, inverted_pairs, places
-from .cells import ScoresProtocol, Values
+from ..ranking import half_tied_pairs, inverted_pairs
+from .cells import ScoresProtocol
+from .winners import AGGREGATES, Winners, plain_winners_of, winners_of
+
+PAIRS = " pairs differently"
 
 
 def summary(scores: ScoresProtocol) -> list[str]:
-    """A line or two a metric; none of one generator, or where a score is NaN."""
+    """A line or two a metric, first by the scores that a table shows first; none of one generator, or of NaN."""
     lines = []
     for name in scores.metrics:
-        losses, label = scores.losses(name), scores.plain_label(name)
-        if len(scores.generators) < 2 or np.isnan([*losses.avg, *losses.all]).any():
+        shown, plain = winners_of(scores.result(name)), plain_winners_of(scores.result(name))
+        if len(scores.generators) < 2 or not shown.are_known:
             continue
-        order = _inversion(scores.generators, losses.avg, losses.all) or _agreement(scores.generators, losses)
-        lines.append(f"{label}: {order}.")
-        if label != scores.label(name):
-            lines += _without_bias(scores, name)
+        lines.append(f"{shown_label(scores, name)}: {_order(scores.generators, shown)}.")
+        if shown.is_corrected and _differ(shown, plain):
+            order = _order(scores.generators, plain)
+            lines.append(f"{scores.plain_label(name)} (with the bias of few rows): {order}.")
     return lines
 
 
-def _inversion(generators: tuple[str, ...], avg: np.ndarray, pooled: np.ndarray) -> str:
-    """Who is best by avg and by all, and how many pairs they order differently; nothing where none."""
+def shown_label(scores: ScoresProtocol, metric: str) -> str:
+    """Return the label of a metric, said to be of plain scores where those decide who is best beside corrected ones."""
+    return scores.label(metric) if winners_of(scores.result(metric)).is_corrected else scores.plain_label(metric)
+
+
+def headline(scores: ScoresProtocol, metric: str) -> str:
+    """Return who is best by each aggregate, such as "By FID: Average says narrow. Pooled says wide."; "" if they agree.
+
+    It is "" too where a score is not known.
+    """
+    winners = winners_of(scores.result(metric))
+    if len(scores.generators) < 2 or winners.agree or not winners.are_known:
+        return ""
+    said = [f"{word} says {winners.names(part, scores.generators)}." for part, word in AGGREGATES.items()]
+    return f"By {shown_label(scores, metric)}: {' '.join(said)}"
+
+
+def _differ(shown: Winners, plain: Winners) -> bool:
+    """Whether other generators are best, or other pairs inverted."""
+    first, second = (inverted_pairs(winners.losses["avg"], winners.losses["all"]) for winners in (shown, plain))
+    return shown.best != plain.best or not np.array_equal(first, second)
+
+
+def _order(generators: Sequence[str], winners: Winners) -> str:
+    """Who is best by each aggregate, and how avg and all order the pairs."""
+    avg, pooled = winners.losses["avg"], winners.losses["all"]
     inverted: list[list[int]] = inverted_pairs(avg, pooled).tolist()
+    pairs = _inversions(generators, inverted, avg, winners.agree) or _half_ties(generators, avg, pooled)
+    left_out = [name for name, is_out in zip(generators, winners.is_left_out, strict=True) if is_out]
+    apart = f" (without {', '.join(left_out)}, see the caution)" if left_out else ""
+    if not pairs:
+        return f"avg and all order the generators alike{apart}"
+    if not inverted and len(generators) == 2:
+        return f"{pairs}{apart}"
+    return f"{_best(generators, winners)}{apart}; {pairs}"
+
+
+def _best(generators: Sequence[str], winners: Winners) -> str:
+    if winners.agree:
+        return f"{' and '.join(AGGREGATES)} prefer {winners.names('avg', generators)}"
+    return ", ".join(f"{part} prefers {winners.names(part, generators)}" for part in AGGREGATES)
+
+
+def _inversions(generators: Sequence[str], inverted: list[list[int]], avg: np.ndarray, has_example: bool) -> str:
+    """How many pairs avg and all order differently, and the one that avg tells apart most; "" where none."""
     if not inverted:
         return ""
-    best, best_pooled = (_best(generators, losses) for losses in (avg, pooled))
-    count = f"{len(inverted)} of {math.comb(len(generators), 2)} pairs"
-    if best != best_pooled:
-        return f"avg prefers {best}, all prefers {best_pooled}; they order {count} differently"
+    count = f"they order {len(inverted)} of {math.comb(len(generators), 2)}{PAIRS}"
+    if not has_example:
+        return count
     widest = max(inverted, key=lambda pair: abs(avg[pair[1]] - avg[pair[0]]))
     first, second = (generators[g] for g in sorted(widest, key=lambda g: avg[g]))
     pair = f"avg ranks {first} above {second}, all {second} above {first}"
-    example = ", for example" if len(inverted) > 1 else ""
-    return f"avg and all prefer {best}; they order {count} differently{example}: {pair}"
+    return f"{count}{', for example' if len(inverted) > 1 else ''}: {pair}"
 
 
-def _best(generators: tuple[str, ...], losses: np.ndarray) -> str:
-    """The generator of the lowest loss, or all those that share it."""
-    return " and ".join(generators[g] for g in np.flatnonzero(places(losses) == 1))
-
-
-def _without_bias(scores: ScoresProtocol, metric: str) -> list[str]:
-    """A line where the corrected scores, which the table shows first, invert other pairs than the plain ones."""
-    rows, result = scores.table[scores.table["metric"] == metric], scores.result(metric)
-    avg, pooled = (result.losses(rows[f"{part}_corrected"].to_numpy()) for part in ("avg", "all"))
-    if np.isnan([avg, pooled]).any():
-        return []
-    if np.array_equal(inverted_pairs(avg, pooled), inverted_pairs(*scores.losses(metric)[:2])):
-        return []
-    order = _inversion(scores.generators, avg, pooled) or "avg and all order the generators alike"
-    told = f"{scores.label(metric)} without the bias of few rows: {order}"
-    return [f"{told} (how sure: scores.flips('{metric}'))."]
-
-
-def _agreement(generators: tuple[str, ...], losses: Values) -> str:
-    """How avg and all order the generators where they invert no pair."""
-    avg, pooled, _ = losses
+def _half_ties(generators: Sequence[str], avg: np.ndarray, pooled: np.ndarray) -> str:
+    """The pair that one of avg and all cannot tell apart and the other does most; "" where none."""
     half = half_tied_pairs(avg, pooled)
     if not len(half):
-        return "avg and all order the generators alike"
+        return ""
     with np.errstate(invalid="ignore"):  # two scores of −∞
         margins = np.nan_to_num(np.abs(np.diff([avg[half], pooled[half]], axis=2))[..., 0], posinf=math.inf)
     which = int(np.argmax(margins.max(axis=0)))
@@ -74,4 +99,4 @@ def _agreement(generators: tuple[str, ...], losses: Values) -> str:
     better, worse = sorted(half[which], key=lambda g: values[g])
     more = f" ({len(half)} such pairs)" if len(half) > 1 else ""
     names = generators[better], generators[worse]
-    return f"{blind} cannot tell {names[0]} from {names[1]}, {ranked} prefers {names[0]}{more}"
+    return f"{blind} cannot tell {names[0]} from {names[1]}, {ranked} ranks {names[0]} above {names[1]}{more}"

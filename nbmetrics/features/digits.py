@@ -85,7 +85,9 @@ class DigitsCNN:
             raise InvalidInput("source", seen, "Give images as uint8 arrays (H, W) or (H, W, 3)")
         height, width = image.shape[:2]
         if height != width or not MIN_SIDE <= height <= MAX_SIDE:
-            fix = f"The digits-cnn takes squares from {MIN_SIDE} × {MIN_SIDE} to {MAX_SIDE} × {MAX_SIDE}"
+            sides = f"{MIN_SIDE} × {MIN_SIDE} to {MAX_SIDE} × {MAX_SIDE}"
+            others = "'pixels', or 'inception-v3-compat', whose weights download (--download) fetches"
+            fix = f"The digits-cnn takes squares from {sides}. Use another extractor: {others}. Or resize the images"
             raise InvalidInput("source", f"has an image of {height} × {width} pixels", fix)
         if self._side is None:
             self._set_side(height)

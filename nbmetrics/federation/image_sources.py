@@ -24,7 +24,10 @@ MAX_REASONS = 3
 
 
 class UnreadWarning(UserWarning):
-    """Files that were not read where images were asked for: `nm.images(…).report` and `federation.report` list them."""
+    """Files that were not read where images were asked for, or answers of a class that hold no guess.
+
+    `nm.images(…).report` and `federation.report` list the files, the warning names whose answers.
+    """
 
 
 def extraction_of(extractor: Any, settings: Mapping[str, Any] | None = None) -> Any:

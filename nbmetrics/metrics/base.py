@@ -138,6 +138,7 @@ class Metric(Defaults, ABC, Generic[S]):
     needs_density : whether a generator's distribution itself is scored, however many rows are asked for
     pools_scores : whether a pooled score takes all that the clients' own scores take
     is_squared : whether it is a squared distance with an error that grows with the distance
+    is_distance : whether the truth is never below 0, though an estimate without the bias of few rows may be
     is_conditional : whether outputs are compared given their inputs, each client with the answers to its own condition
     """
 
@@ -151,6 +152,7 @@ class Metric(Defaults, ABC, Generic[S]):
     is_conditional = False
     pools_scores = False
     is_squared = False
+    is_distance = False
 
     @abstractmethod
     def summarize(self, sample: Sample) -> S:
@@ -388,8 +390,15 @@ def register(names: Mapping[str, Callable[[], Metric[Any]]]) -> None:
     _REGISTRY.update(names)
 
 
+def _letters(name: str) -> str:
+    """Return what of a name tells it from others: its letters and digits, in lower case."""
+    return "".join(filter(str.isalnum, name.casefold().replace("∞", "infinity")))
+
+
 def metric_of(item: Any, argument: str = "metrics") -> Metric[Any]:
     """A metric from its name, or from an object with the three functions.
+
+    A name may be written as tables write it: "FID", "FID∞" or "AuthPct".
 
     Examples
     --------
@@ -397,7 +406,8 @@ def metric_of(item: Any, argument: str = "metrics") -> Metric[Any]:
     'FID'
     """
     if isinstance(item, str):
-        return _REGISTRY[check_choice(item, _REGISTRY, argument)]()
+        by_letters = {_letters(name): name for name in _REGISTRY}
+        return _REGISTRY[check_choice(by_letters.get(_letters(item), item), _REGISTRY, argument)]()
     item = item() if isinstance(item, type) else item
     for old, new in _OLD_HOOKS.items():
         if hasattr(type(item), old):

@@ -167,7 +167,7 @@ def test_the_challenge_goes_from_not_yet_to_done_and_kid_cannot_do_it(opened):
     drag(page, lab.get_by_role("slider", name="Wide width"), -0.8 * unit, 0)
     lab.get_by_role("slider", name="Narrow mean").focus()
     drag(page, lab.get_by_role("slider", name="Narrow width"), -0.2 * unit, 0)
-    expect(verdict).to_contain_text("Done! FID avg prefers Narrow by")
+    expect(verdict).to_contain_text("Done! FID avg ranks Narrow above Wide by")
     reveal(lab).click()
     expect(lab.get_by_text("which FID")).to_be_visible()
     lab.get_by_label("Metric").select_option("kid")

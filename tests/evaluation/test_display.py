@@ -19,11 +19,14 @@ def scores():
 
 def test_a_cell_shows_the_corrected_score_with_its_interval_and_the_plain_one_apart():
     row = {"avg": 2.257, "avg_corrected": 0.1, "avg_low": 0.0, "avg_high": 0.206}
-    assert CellText.of(row, "avg") == ("0.1 [0, 0.206]", "plain 2.257")
+    assert CellText.of(row, "avg") == ("0.1", "[0, 0.206]", "plain 2.257", "")
     assert str(CellText.of(row, "avg")) == "0.1 [0, 0.206] (plain 2.257)"
     same = {"avg": 1.23, "avg_corrected": 1.23, "avg_low": 1.1, "avg_high": 1.4}
     assert str(CellText.of(same, "avg")) == "1.23 [1.1, 1.4]"
     assert str(CellText.of({"avg": -1.25}, "avg")) == "−1.25"
+    assert str(CellText.of(row, "avg", best="value")) == "0.1* [0, 0.206] (plain 2.257)"
+    assert str(CellText.of(row, "avg", best="plain")) == "0.1 [0, 0.206] (plain 2.257*)"
+    assert str(CellText.of(same, "avg", best="plain")) == "1.23* [1.1, 1.4]"  # one number stands for both
 
 
 def test_what_is_not_known_is_a_dash_beside_the_plain_score():
@@ -49,16 +52,17 @@ def test_figures(value, text):
 def test_the_notebook_table_has_every_interval_of_the_table(scores):
     page = scores._repr_html_()
     cells = re.findall(r'<td style="white-space: nowrap">(.*?)</td>', page)
-    assert len(cells) == 2 * 2 * 3 and all("[" in cell for cell in cells)
+    assert len(cells) == 2 * 2 * 3 and all("[" in cell or "±" in cell for cell in cells)
     rows = scores.table.to_dict("records")
     for row in rows:
         for part in PARTS:
             interval = f"[{figure(row[f'{part}_low'], 3)}, {figure(row[f'{part}_high'], 3)}]"
-            assert any(interval in cell for cell in cells) and interval in repr(scores)
+            if row[f"{part}_corrected"] >= 0 or row["metric"] == "kid" or part == "gap":
+                assert any(f"<small>{interval}</small>" in cell for cell in cells) and interval in repr(scores)
     shown = [[figure(row[end], 4) for end in (part, f"{part}_corrected")] for row in rows for part in PARTS]
     assert sum("plain" in cell for cell in cells) == sum(plain != corrected for plain, corrected in shown)
-    kid_avg = [f">{figure(row['avg_corrected'], 4)} [" for row in rows if row["metric"] == "kid"]
-    assert all(text in page for text in kid_avg)  # KID-avg has no bias to take off
+    kid_avg = [figure(row["avg_corrected"], 4) for row in rows if row["metric"] == "kid"]
+    assert all(re.search(rf">{re.escape(text)}(</strong>)?<br>", page) for text in kid_avg)  # no bias to take off
     assert "<b>perfect" not in page and "&lt;b&gt;perfect" in page
 
 
@@ -82,10 +86,9 @@ def test_what_is_said_of_orders_holds_for_the_scores_shown_first():
     first, second = (scores.table.iloc[g] for g in range(2))
     assert first["avg"] < second["avg"] and first["all"] < second["all"]
     assert first["avg_corrected"] < second["avg_corrected"] and first["all_corrected"] > second["all_corrected"]
-    plain, corrected = scores.summary()
-    assert plain == "plain FID: avg and all order the generators alike."
-    assert corrected.startswith("FID without the bias of few rows: avg prefers first, all prefers second; ")
-    assert "they order 1 of 1 pairs differently" in corrected
+    corrected, plain = scores.summary()
+    assert plain == "plain FID (with the bias of few rows): avg and all order the generators alike."
+    assert corrected == "FID: avg prefers first, all prefers second; they order 1 of 1 pairs differently."
 
 
 def test_bootstraps_show_theirs_too():
@@ -93,5 +96,5 @@ def test_bootstraps_show_theirs_too():
     clients, made = [rng.normal(size=(40, 2)) for _ in range(2)], {"g": rng.normal(size=(60, 2)) + 0.5}
     scores = nm.evaluate(clients, made, "fid", uncertainty=nm.Bootstrap(30), progress=False)
     row, page = scores.table.iloc[0], scores._repr_html_()
-    assert f"{figure(row['avg_corrected'], 4)} [{figure(row['avg_low'], 3)}" in page
+    assert f"{figure(row['avg_corrected'], 4)}<br><small>[{figure(row['avg_low'], 3)}" in page
     assert f"plain {figure(row['avg'], 4)}" in page

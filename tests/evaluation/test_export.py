@@ -96,7 +96,7 @@ def test_markdown_names_are_text_to_another_program(hostile):
     assert [text for text, _ in rows[0]] == ["generator", *heads]
     assert [row[0][0] for row in rows[1:]] == [flat(name) for name in NAMES]
     assert all(len(row) == 7 for row in rows)
-    assert notes[0] == "bold avg and all: lowest FID, KID"
+    assert notes[0] == "bold: best by avg, best by all (lowest FID, KID)"
     assert sorted(flat(note) for note in notes[1:]) == sorted(flat(line) for line in hostile.conventions)
 
 
@@ -110,7 +110,7 @@ def test_the_best_of_each_column_is_bold_and_equals_are_all_bold(higher, best):
     rows, notes = parsed(scores.to_markdown())
     bold = [(c, g) for c in (1, 2, 3) for g, row in enumerate(rows[1:]) if row[c][1]]
     assert bold == [(1, g) for g in best[:-1]] + [(2, best[-1])]
-    assert notes[0] == f"bold avg and all: {'highest' if higher else 'lowest'} Given"
+    assert notes[0] == f"bold: best by avg, best by all ({'highest' if higher else 'lowest'} Given)"
     latex = [line for line in scores.to_latex().splitlines() if line.startswith("g") and line.endswith(r"\\")][1:]
     cells = [line.removesuffix(r"\\").split(" & ") for line in latex]
     assert [(c, g) for c in (1, 2, 3) for g, row in enumerate(cells) if "mathbf" in row[c]] == bold
@@ -121,7 +121,7 @@ def test_a_score_best_at_a_number_one_generator_and_nan():
     rows, notes = parsed(around.to_markdown())
     assert [bool(row[1][1]) for row in rows[1:]] == [True, False, True]
     assert [row[2][1] for row in rows[1:]] == [["8"], [], []] and rows[2][2][0] == "–"
-    assert notes[0] == "bold avg and all: nearest to 5 Given"
+    assert notes[0] == "bold: best by avg, best by all (nearest to 5 Given)"
     one = given_scores([[1.0]], [1.0])[0]
     assert "**" not in one.to_markdown() and "mathbf" not in one.to_latex() and "bold" not in one.to_latex()
 

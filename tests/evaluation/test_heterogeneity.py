@@ -1,6 +1,7 @@
 """Scores.heterogeneity: dealt gaps against evaluate() on the dealt rows, p-values, levels, refusals, the caution."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -385,3 +386,23 @@ def test_without_an_interval_there_is_no_debiased_gap():
         scores = nm.evaluate([tailed(n) for n in (12, 20, 45, 80)], {"g": tailed(120)}, "fid", progress=False)
         found = scores.heterogeneity("fid", shuffles=19).iloc[0]
         assert np.isnan(found["debiased_low"]) and np.isnan(found["debiased"]) and 0 < found["p"] <= 1
+
+
+def test_the_smallest_p_that_the_deals_can_give_reads_as_a_bound():
+    rng = np.random.default_rng(0)
+    apart = {name: rng.normal(k, 1, size=(40, 3)) for k, name in enumerate("abc")}
+    alike = {name: rng.normal(size=(40, 3)) for name in "abc"}
+    made = {"g": rng.normal(1, 1, size=(200, 3))}
+    frames = [
+        nm.evaluate(clients, made, "fid", progress=False).heterogeneity("fid", shuffles=count)
+        for clients, count in ((apart, 19), (apart, 99), (alike, 19))
+    ]
+    assert [frame["p"][0] for frame in frames[:2]] == [0.05, 0.01] and frames[2]["p"][0] > 0.05
+    for frame in (frames[0], frames[0].round(2), pickle.loads(pickle.dumps(frames[0]))):
+        for text in (frame._repr_html_(), repr(frame[["gap", "p"]])):
+            assert "≤ 0.05" in text and "give shuffles=199 for a smaller one" in text
+    assert "≤ 0.01" in repr(frames[1][["p"]]) and "≤ 0.002" in frames[1]._repr_html_()
+    shown = repr(frames[2][["p"]])
+    assert "≤" not in shown and "shuffles" not in shown and f"{frames[2]['p'][0]:.3g}" in shown
+    assert repr(frames[0].drop(columns=["p", "p_kid"])).count("≤") == 0  # what is left has no p-value
+    assert frames[0]["p"].dtype == float and frames[0]["p"].mean() == 0.05

@@ -58,10 +58,14 @@ def test_table_is_tidy_and_says_avg_all_and_gap():
 def test_the_summary_says_where_one_of_the_two_cannot_tell(higher):
     best, worst = ("g1", "g0") if higher else ("g0", "g1")
     scores, _ = given_scores([[2.0], [2.0 + 1e-15]], [1.0, 3.0], higher_is_better=higher)
-    assert scores.summary() == [f"Given: avg cannot tell {best} from {worst}, all prefers {best}."]
+    assert scores.summary() == [f"Given: avg cannot tell {best} from {worst}, all ranks {best} above {worst}."]
     assert scores.ranks("given")["avg"].tolist() == [1, 1]
     scores, _ = given_scores([[2.0], [2.5], [2.5]], [1.0, 1.0, 1.0], higher_is_better=higher)
-    assert "all cannot tell" in scores.summary()[0] and "(2 such pairs)" in scores.summary()[0]
+    winner = "g1 and g2" if higher else "g0"
+    assert scores.summary()[0].startswith(
+        f"Given: avg prefers {winner}, all prefers g0 and g1 and g2; all cannot tell "
+    )
+    assert "(2 such pairs)" in scores.summary()[0]
     scores, _ = given_scores([[2.0], [3.0]], [1.0, 5.0], higher_is_better=higher)
     assert scores.summary() == ["Given: avg and all order the generators alike."]
 
@@ -82,9 +86,9 @@ def test_twins_are_told_apart_by_all_alone():
     clients = nm.Federation([nm.Gaussian([-2, 0]), nm.Gaussian([2, 0])])
     pair = nm.theory.twin(clients)
     scores = nm.evaluate(clients, {"first": pair.first, "twin": pair.second}, progress=False)
-    assert scores.summary()[0] == "FID: avg cannot tell first from twin, all prefers first."
+    assert scores.summary()[0] == "FID: avg cannot tell first from twin, all ranks first above twin."
     scores, _ = given_scores([[-math.inf], [-math.inf]], [1.0, 3.0])
-    assert scores.summary() == ["Given: avg cannot tell g0 from g1, all prefers g0."]
+    assert scores.summary() == ["Given: avg cannot tell g0 from g1, all ranks g0 above g1."]
 
 
 def test_values_are_the_tables_as_arrays_of_ones_own():
@@ -128,7 +132,7 @@ def test_a_score_that_is_best_at_a_number_ranks_by_the_distance_from_it():
     assert scores.agreement("given") == pytest.approx(-1)
     assert "avg prefers g0, all prefers g1; they order 3 of 3 pairs differently" in scores.summary()[0]
     tied, _ = given_scores([[4.0], [6.0]], [4.0, 8.0], best=5.0)
-    assert "avg cannot tell g0 from g1, all prefers g0" in tied.summary()[0]
+    assert "avg cannot tell g0 from g1, all ranks g0 above g1" in tied.summary()[0]
     alike, _ = given_scores([[4.0], [9.0]], [4.0, 8.0], best=5.0)
     assert alike.inversions("given").empty and alike.agreement("given") == 1
     assert scores.plot("ranks").axes[0].lines[0].get_ydata().tolist() == [1, 3]

@@ -81,10 +81,10 @@ const verdict = (check, made, given = {}) => verdictOf(check, scene(made, given)
 test("an inversion has to be as large as asked on both sides", () => {
   const quarrel = [round("narrow", 0, 0.8), round("wide", 0, 1.6)];
   assert.equal(verdict({ kind: "inversion", by: 0.3 }, quarrel).done, true);
-  assert.match(verdict({ kind: "inversion", by: 0.3 }, quarrel).text, /FID avg prefers narrow by 0\.32.*FID all prefers wide by 0\.34/);
+  assert.match(verdict({ kind: "inversion", by: 0.3 }, quarrel).text, /FID avg ranks narrow above wide by 0\.32.*FID all wide above narrow by 0\.34/);
   const weak = verdict({ kind: "inversion", by: 0.5 }, quarrel);
   assert.equal(weak.done, false);
-  assert.match(weak.text, /prefers narrow/);
+  assert.match(weak.text, /ranks narrow above/);
   const alike = verdict({ kind: "inversion", by: 0.1 }, [round("near", 0, 1), round("far", 4, 1)]);
   assert.deepEqual([alike.done, alike.text], [false, "FID avg and FID all both prefer near"]);
   assert.equal(verdict({ kind: "inversion", by: 0.1 }, [round("alone", 0, 1)]).done, false);

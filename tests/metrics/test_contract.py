@@ -182,3 +182,17 @@ def test_nothing_else_looks_what_a_metric_or_a_distribution_has():
     files = [path for path in python_files() if path.name != "distributions.py"]  # which says what a distribution has
     found = [f"{path}:{line}" for path in files for line in sniffs(path.read_text("utf-8"))]
     assert len(files) > 50 and not found, "\n".join(found)
+
+
+def test_a_metric_is_found_by_its_name_as_tables_write_it():
+    for name, kind in _REGISTRY.items():
+        label = kind().label
+        for written in (name, name.upper(), label, label.lower(), name.replace("_", " "), name.replace("_", "-")):
+            assert type(nm.metrics.metric_of(written)) is kind, written
+    clients = [nm.Gaussian([0.0]), nm.Gaussian([1.0])]
+    assert nm.evaluate(clients, {"g": nm.Gaussian([0.0])}, ["FID", "KID"]).metrics == ("fid", "kid")
+    for wrong in ("FIDD", "", "∞", "fid!kid"):
+        with pytest.raises(nm.InvalidInput, match=r"^metrics: got "):
+            nm.metrics.metric_of(wrong)
+    with pytest.raises(nm.InvalidInput, match="twice"):
+        nm.evaluate(clients, {"g": nm.Gaussian([0.0])}, ["FID", "fid"])

@@ -29,8 +29,6 @@ import numpy as np
 from ...evaluation.cells import Cells
 from ...evaluation.noise import Noise, pack_draws, unpack_draws
 from ...metrics.base import Metric, losses
-from ...metrics.fid.infinity import FIDInfinity
-from ...metrics.fid.metric import FID
 from ...metrics.kid.metric import KID
 from .incremental import NOT_YET
 from .incremental_metric import MIN_WEIGHT_WITH_NOISE
@@ -84,7 +82,7 @@ class MetricView:
     @property
     def is_distance(self) -> bool:
         """Whether a true score is never below 0, and an estimate without the bias of few rows may be."""
-        return isinstance(self.metric, FID | FIDInfinity)
+        return self.metric.is_distance
 
     def of(self, chosen: Sequence[int]) -> MetricView:
         """Return the same of some of the generators, by position."""

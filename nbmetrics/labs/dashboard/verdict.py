@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...ranking import lowest, order, same_scores
+from ...ranking import all_lowest, lowest, order, same_scores
 from .place_ranges import Ranges, leaders, order_pvalue, place_ranges, standard_errors_apart
 
 # Clients differ by more than chance where the p-value of their permutation test is at most this.
@@ -22,6 +22,7 @@ SIGNIFICANCE_LEVEL = 0.05
 MAX_NAMES_LISTED, NAMES_LISTED_OF_MORE = 5, 3
 # Standard errors on either side of a score that 95 % of its noise lies within.
 INTERVAL_ERRORS = 1.96
+ROWS_AT, ROWS_AT_ONLY = "Checked: enough rows for an interval at", "Enough rows for an interval at only"
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,11 +109,11 @@ def verdict(names: Sequence[str], avg: Aggregate, pooled: Aggregate | None, abou
     sure = [g for g in placed if not any(_is_unsure(side, g) for side in sides)]
     is_known = len(sure) >= 2 and all(_is_known(side) for side in sides)
     if about.testing and not (is_known and (len(sides) < 2 or _is_tested(about.p) or _is_exact(sides))):
-        winners = [_first_by_loss(side.plain) for side in sides]
+        winners = [all_lowest(side.plain) for side in sides]
         body = f"on {about.label}, {_first_by_scores(names, winners)} so far; testing whether that is chance …"
         return _verdict("testing", names, winners, [body, *_generators_without_score(names, placed)], about)
     if not is_known:
-        winners = [_first_by_loss(side.plain) for side in sides]
+        winners = [all_lowest(side.plain) for side in sides]
         body = f"on {about.label}, {_first_by_scores(names, winners)}; this may be chance: {about.why}."
         return _verdict("unknown", names, winners, [body, *_generators_without_score(names, placed), *below], about)
     winners = [[g for g in leaders(side.ranges, side.centres) if g in sure] for side in sides]
@@ -134,7 +135,7 @@ def _state_and_headline(
 ) -> tuple[str, str]:
     """Return the state and its headline."""
     on = f"on {about.label}, "
-    tops = [_first_by_loss(side.plain) for side in sides]
+    tops = [all_lowest(side.plain) for side in sides]
     is_real = not set(winners[0]) & set(winners[-1]) and (_is_exact(sides) or _clients_differ(about.p))
     if is_real:
         more = "This is more than chance and sample size"
@@ -176,11 +177,6 @@ def _too_few_generators(placed: Sequence[str], size: int, label: str) -> str:
     if size == 1:
         return f"only one generator, {placed[0]}: there is nothing to compare on {label}."
     return f"only one generator, {placed[0]}, has a score on {label}."
-
-
-def _first_by_loss(losses: np.ndarray) -> list[int]:
-    """Return the least, and those that rounding cannot tell from it."""
-    return leaders(place_ranges(losses, np.zeros((1, len(losses)))), losses)
 
 
 def _is_known(side: Aggregate) -> bool:
@@ -301,7 +297,7 @@ def _winners_without_correction(
     """Return sentences where the table shows another generator first than the verdict does."""
     if state == "size" or not about.corrected:
         return []
-    tops = [_first_by_loss(side.plain) for side in sides]
+    tops = [all_lowest(side.plain) for side in sides]
     turned: dict[str, list[str]] = {}
     for top, one, by in zip(tops, winners, ("avg", "all"), strict=False):
         if not set(top) & set(one):
@@ -323,7 +319,7 @@ def _checked_sentences(sides: Sequence[Aggregate], about: VerdictContext) -> lis
             how = "differ" if _clients_differ(about.p) else "are not shown to differ"
             said.append(f"Checked: the clients {how} by more than chance ({p_text(about.p)}).")
     if about.enough is not None:
-        rows = "Enough rows at only" if about.enough < about.clients else "Checked: enough rows at"
+        rows = ROWS_AT_ONLY if about.enough < about.clients else ROWS_AT
         whose = "avg is decided without" if len(sides) > 1 else "without"
         left = f": {whose} {join_names(about.few, range(len(about.few)), NAMES_LISTED_OF_MORE)}" if about.few else ""
         said.append(f"{rows} {about.enough} of {about.clients} clients{left}.")
@@ -343,7 +339,7 @@ def _scores_below_zero(names: Sequence[str], sides: Sequence[Aggregate], about: 
     by = " all" if len(sides) > 1 else ""
     they = "it was" if len(which) == 1 else "they were"
     said = f"{about.label}{by} of {join_names(names, which)} is below 0 by more than chance"
-    return [f"{said}: {they} perhaps fitted to these very rows."]
+    return [f"{said}: {they} perhaps fitted to these very rows; AuthPct and C_T check for copies."]
 
 
 def p_text(p: float) -> str:

@@ -15,12 +15,14 @@ import json
 import math
 import re
 import string
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InvalidInput, check_list, check_names, check_text, printable
+from ...federation.image_sources import UnreadWarning
 from ...files import checked_path, write
 from ..toolkit import modules, saved
 from ..toolkit.fields import facts, listed, loaded
@@ -37,7 +39,7 @@ _FACTS = facts(__package__, "answers.json")
 MARK, DIGITS = str(_FACTS["mark"]), int(_FACTS["digits"])
 # Letters of one string, strings that are read, and letters of all that is pasted.
 MAX_ANSWER_LETTERS, MAX_ANSWERS, MAX_PASTED_LETTERS = (int(_FACTS[name]) for name in ("longest", "most", "largest"))
-MAX_NAME_LETTERS = 80
+MAX_NAME_LETTERS, MAX_UNREAD_NAMED = 80, 8
 _STRING = re.compile(rf"\b{MARK}\.([A-Za-z0-9_-]+)", re.ASCII)
 # What stands between a name and a string in chats, tables and lists.
 _AROUND = string.whitespace + string.punctuation + "–—"
@@ -103,7 +105,7 @@ class ClassAnswers:
     ----------
     table : DataFrame with the columns who (what a line says before its string), lesson, guess, answer (what Reveal
         found, NaN before) and off (how far the guess is from it)
-    unreadable : strings that hold no answer
+    unreadable : strings that hold no answer; a warning says whose they are
     """
 
     table: pd.DataFrame
@@ -150,6 +152,11 @@ def collect_answers(strings: str | Iterable[str] = "", *, lesson: Any = None) ->
     InvalidInput
         For what is no text, for more than 1,000,000 letters, and for more than 2,000 answers.
 
+    Warns
+    -----
+    UnreadWarning
+        For strings that were cut or changed, with whose they are; they are not in the table.
+
     Examples
     --------
     >>> import nbmetrics as nm
@@ -171,14 +178,15 @@ def collect_answers(strings: str | Iterable[str] = "", *, lesson: Any = None) ->
     if lesson is not None:
         own = Lesson.read(lesson)
         lessons_by_name[own.name] = own
-    rows, unreadable = [], 0
+    rows: list[tuple[Any, ...]] = []
+    unread: list[str] = []
     for line in text.splitlines():
         end = 0
         for match in _STRING.finditer(line):
             try:
                 name, guess, answer = unpack(match[1])
             except InvalidInput:
-                unreadable += 1
+                unread.append(_who(line[end : match.start()]))
             else:
                 off = None if answer is None else abs(guess - answer)
                 rows.append((_who(line[end : match.start()]), name, guess, answer, off))
@@ -186,7 +194,17 @@ def collect_answers(strings: str | Iterable[str] = "", *, lesson: Any = None) ->
     if len(rows) > MAX_ANSWERS:
         raise InvalidInput("strings", f"holds {len(rows):,} answers", f"Give at most {MAX_ANSWERS:,}")
     table = pd.DataFrame(rows, columns=COLUMNS).astype({"guess": float, "answer": float, "off": float})
-    return ClassAnswers(table, unreadable, lessons_by_name)
+    if unread:
+        warnings.warn(_unread_words(unread, len(unread) + len(rows)), UnreadWarning, stacklevel=2)
+    return ClassAnswers(table, len(unread), lessons_by_name)
+
+
+def _unread_words(unread: Sequence[str], count: int) -> str:
+    """Who is missing from the table, and why."""
+    names = [name for name in unread if name][:MAX_UNREAD_NAMED]
+    others = [f"{len(unread) - len(names)} more" if names else "nobody is named"] * (len(names) < len(unread))
+    who = ", ".join([*names, *others])
+    return f"{len(unread)} of {count} answers are not in the table, as their strings are cut or changed: {who}"
 
 
 def _joined(part: Any) -> Any:

@@ -209,7 +209,10 @@ class Scene(DeclaredScene, types=TYPES):
         )
 
     def to_code(self, making: str = "") -> str:
-        """Return Python that rebuilds exactly this scene; rows it was given go by the name `data`."""
+        """Return Python that rebuilds exactly this scene, its lesson too; rows it was given go by the name `data`."""
+        if self.lesson is not None and not any(item.kind == "data" for item in (*self.clients, *self.generators)):
+            opened = f"lab = nm.Playground(lesson={literal(self.lesson['name'])})"
+            return self.fill_template("lesson_code", making=f"{opened}  # or the dict of a lesson of your own")
         names = [f"{literal(i.name)}: ..." for i in (*self.clients, *self.generators) if i.kind == "data"]
         own = f"data = {{{', '.join(names)}}}  # your own rows (n, {self.dim}) or distributions\n\n" if names else ""
         return self.fill_template(own=own, projection=argument_of(self.plane) if self.plane else "")

@@ -31,6 +31,7 @@ class FIDInfinity(Metric[Strata[Moments]], HasInfluence, ClosedForm, Cautious):
     name = "fid_infinity"
     label = "FID∞"
     has_influence_values = True
+    is_distance = True
     no_resampling = "repeated rows are what FID∞ corrects for, so no resampling gives it an interval"
     min_rows = 2
 

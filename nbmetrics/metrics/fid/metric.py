@@ -70,6 +70,7 @@ class FID(
     name = "fid"
     label = "FID"
     has_influence_values = True
+    is_distance = True
 
     def summarize(self, sample: Sample) -> Moments:
         """Mean and covariance of `sample.rows` (n ≥ 2), of its stream by one pass, or of its exact distribution."""
@@ -194,7 +195,8 @@ class FID(
         needed, lines = 10 * clients[0].dim, []
         who = parties_with_few_rows(needed, client=clients, generator=generators)
         if who:
-            lines += [f"FID: {who} fewer than {needed:,} rows (10 a feature), so much of the plain FID is bias."]
+            few = f"{who} fewer than {needed:,} rows (10 a feature)"
+            lines += [f"FID: {few}, so much of the plain FID is bias; uncertainty=nm.Influence() gives it corrected."]
         sizes = [g.size for g in generators if g.size is not None] or [0]
         if max(sizes) > 1.5 * min(sizes) and min(sizes) < 5 * needed:
             span = f"{min(sizes):,} to {max(sizes):,}"

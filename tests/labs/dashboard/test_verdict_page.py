@@ -59,7 +59,7 @@ CASES = {
             "On FID, Narrow wins, by avg and by all.",
             "Narrow is ahead of Wide: one-sided p < 0.001, unadjusted.",
             "Checked: the clients are not shown to differ by more than chance (p = 0.3).",
-            "Checked: enough rows at 10 of 10 clients.",
+            "Checked: enough rows for an interval at 10 of 10 clients.",
         ],
     ),
     "tie of two": (
@@ -69,7 +69,7 @@ CASES = {
             "On FID, Wide and Narrow are tied, by avg and by all.",
             "Wide is ahead of Narrow: one-sided p = 0.24, unadjusted.",
             "Checked: the clients differ by more than chance (p = 0.012).",
-            "Enough rows at only 7 of 10 clients.",
+            "Enough rows for an interval at only 7 of 10 clients.",
         ],
     ),
     "few rows, and below 0": (
@@ -79,8 +79,9 @@ CASES = {
             "On FID, Narrow wins, by avg and by all.",
             "Narrow is ahead of Wide: one-sided p < 0.001, unadjusted.",
             "Checked: the clients are not shown to differ by more than chance (p = 0.3).",
-            "Enough rows at only 6 of 10 clients: avg is decided without a, b, c and 1 more.",
-            "FID all of Narrow is below 0 by more than chance: it was perhaps fitted to these very rows.",
+            "Enough rows for an interval at only 6 of 10 clients: avg is decided without a, b, c and 1 more.",
+            "FID all of Narrow is below 0 by more than chance: it was perhaps fitted to these very rows; "
+            "AuthPct and C_T check for copies.",
         ],
     ),
     "below 0 by chance": (
@@ -89,8 +90,9 @@ CASES = {
         [
             "On FID, Wide and Narrow are tied.",
             "Wide is ahead of Narrow: one-sided p = 0.39, unadjusted.",
-            "Enough rows at only 9 of 10 clients: without north.",
-            "FID of Wide is below 0 by more than chance: it was perhaps fitted to these very rows.",
+            "Enough rows for an interval at only 9 of 10 clients: without north.",
+            "FID of Wide is below 0 by more than chance: it was perhaps fitted to these very rows; "
+            "AuthPct and C_T check for copies.",
         ],
     ),
     "tie of three": (
@@ -100,7 +102,7 @@ CASES = {
             "On FID, there is a tie of 3, by avg and by all: Narrow, Shifted and Wide.",
             "Narrow is ahead of Shifted: one-sided p = 0.44, unadjusted.",
             "Not tested: whether the clients differ by more than chance.",
-            "Checked: enough rows at 10 of 10 clients.",
+            "Checked: enough rows for an interval at 10 of 10 clients.",
         ],
     ),
     "all tied": (
@@ -109,7 +111,7 @@ CASES = {
         [
             "On FID, all 3 generators are tied, by avg and by all: Narrow, Wide and Shifted.",
             "This is exact: nothing was drawn, so nothing is chance.",
-            "Checked: enough rows at 10 of 10 clients.",
+            "Checked: enough rows for an interval at 10 of 10 clients.",
         ],
     ),
     "a tie by one of them": (
@@ -203,7 +205,7 @@ CASES = {
         [
             "On KID, Narrow wins; avg and all agree, always.",
             "Narrow is ahead of Wide: one-sided p < 0.001, unadjusted.",
-            "Checked: enough rows at 10 of 10 clients.",
+            "Checked: enough rows for an interval at 10 of 10 clients.",
         ],
     ),
     "so far": (

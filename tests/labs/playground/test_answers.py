@@ -87,7 +87,8 @@ def test_a_chat_is_read_with_who_said_what():
 
 def test_what_is_broken_is_counted_and_the_rest_is_read():
     good = pack(PROGRESS[0])
-    found = nm.collect_answers(f"{good} {' '.join(BROKEN)} \x1b\u2028 {good}\0")
+    with pytest.warns(nm.UnreadWarning, match=r"17 of 19 answers are not in the table.*: nobody is named"):
+        found = nm.collect_answers(f"{good} {' '.join(BROKEN)} \x1b\u2028 {good}\0")
     assert (len(found.table), found.unreadable) == (2, len(BROKEN))
     assert nm.collect_answers().table.empty and nm.collect_answers("nbma1. nbma2.AAAA").unreadable == 0
 
@@ -152,3 +153,11 @@ def test_the_page_holds_the_answers_without_names_and_cannot_be_broken_out_of(tm
     assert "default-src 'none'" in text and set(re.findall(r"https?://[\w.]+", text)) <= {"http://www.w3.org"}
     with pytest.raises(nm.InvalidInput, match=r"ends in \.html"):
         found.export_html(tmp_path / "class.txt")
+
+
+def test_whose_answer_is_cut_is_said():
+    ada, bob = (pack({"name": "Weights matter", "guess": guess, "answer": None}) for guess in (0.5, 1.5))
+    chat = f"Ada: {ada}\nBob: {bob[:-6]}\n{bob[:-7]}"
+    with pytest.warns(nm.UnreadWarning, match="2 of 3 answers are not in the table.*: Bob, 1 more$"):
+        found = nm.collect_answers(chat)
+    assert found.table["who"].tolist() == ["Ada"] and found.unreadable == 2

@@ -12,8 +12,8 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.labs.playground.lessons import Lesson, builtin_lessons
-from tests import TESTS
-from tests.node import needs_node, node
+from tests import ROOT, TESTS
+from tests.node import needs_node, node, ran
 
 # Where each parameter is swept for the best value: grids finer than the page's.
 GRIDS = {"variance": np.linspace(0, 5, 1001), "x": np.linspace(-5, 5, 1001)}
@@ -348,3 +348,17 @@ def test_a_wrong_field_of_the_progress_is_named(change, argument):
     with pytest.raises(nm.InvalidInput) as caught:
         nm.Scene.parse({**start, "lesson": {**start["lesson"], **change}})
     assert caught.value.argument == argument
+
+
+@needs_node
+def test_code_of_a_lesson_opens_it_where_the_learner_is():
+    lab = nm.Playground(lesson="Average against pooled")
+    lab.scene = {**lab.scene, "lesson": {**lab.scene["lesson"], "guess": 0.5}, "seed": 3}
+    code = lab.to_code()
+    made: dict = {}
+    exec(code, made)
+    assert {**made["lab"].scene, "rev": 0} == {**lab.scene, "rev": 0} and made["lab"].lesson == lab.lesson
+    module = (ROOT / "nbmetrics/labs/playground/view/scene.js").as_uri()
+    write = "process.stdout.write(playgroundCode(JSON.parse(process.argv[1])))"
+    script = f'import {{ playgroundCode }} from "{module}"; {write}'
+    assert ran(script, json.dumps(lab.scene)) == code

@@ -12,7 +12,7 @@ from tests.node import needs_node, ran
 # (what avg says, what all says) as the two sides write it; None stands for "cannot tell".
 PAGE = r"avg (?:ranks (\w+) above|(cannot tell) \w+ from) \w+, all (?:ranks (\w+) above|(cannot tell))"
 PAGE_TIED = r"all (cannot tell) \w+ from \w+, avg ranks (\w+) above"
-PYTHON = r"avg (?:prefers (\w+)|(cannot tell) \w+ from \w+), all (?:prefers (\w+)|(cannot tell))"
+PYTHON = r"avg prefers (\w+)(), all prefers (\w+)"
 
 
 def cases(rng, count=60):
@@ -44,8 +44,6 @@ def read(sentence):
         return found[2], None
     if found := re.search(PAGE, sentence) or re.search(PYTHON, sentence):
         return found[1], found[3]
-    if found := re.search(r"all cannot tell \w+ from \w+, avg prefers (\w+)", sentence):
-        return found[1], None
     raise AssertionError(sentence)
 
 

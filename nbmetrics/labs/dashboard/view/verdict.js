@@ -245,7 +245,7 @@ function checks(sides, { p, enough, clients, few }) {
     said.push(text || "Not tested: whether the clients differ by more than chance.");
   }
   if (enough === null) return said;
-  const rows = enough < clients ? "Enough rows at only" : "Checked: enough rows at";
+  const rows = enough < clients ? "Enough rows for an interval at only" : "Checked: enough rows for an interval at";
   const whose = sides.length > 1 ? "avg is decided without" : "without";
   const left = few.length ? `: ${whose} ${listed(few, [...few.keys()], NAMES_LISTED_OF_MORE)}` : "";
   return [...said, `${rows} ${enough} of ${clients} clients${left}.`];
@@ -260,7 +260,8 @@ function below(names, sides, { label, distance }) {
     .filter((g) => centres[g] < 0 && centres[g] + INTERVAL_ERRORS * deviation(noise[g]) < 0);
   if (!which.length) return [];
   const said = `${label}${sides.length > 1 ? " all" : ""} of ${listed(names, which)} is below 0 by more than chance`;
-  return [`${said}: ${which.length === 1 ? "it was" : "they were"} perhaps fitted to these very rows.`];
+  const they = which.length === 1 ? "it was" : "they were";
+  return [`${said}: ${they} perhaps fitted to these very rows; AuthPct and C_T check for copies.`];
 }
 
 /** A p-value as read: "p = 0.12". @param {number} p */

@@ -145,7 +145,9 @@ export function verdictOf(check, scene, numbers) {
     const done = pair.avg <= 0;
     return {
       done,
-      text: done ? `${label} avg and ${label} all rank alike` : `${label} avg prefers ${a}, ${label} all prefers ${b}`,
+      text: done
+        ? `${label} avg and ${label} all rank alike`
+        : `${label} avg ranks ${a} above ${b}, ${label} all ${b} above ${a}`,
     };
   }
   return inversionVerdict(check.by ?? 0, label, pair, a, b);
@@ -175,7 +177,7 @@ function gapVerdict({ within = 0 }, label, { avg, all, terms = [] }) {
 }
 
 /**
- * The two generators that avg and all order most differently: avg prefers the first by `avg`, all the second by `all`;
+ * The two generators that avg and all order most differently: avg ranks the first above by `avg`, all the second by `all`;
  * both are 0 or less where every pair is ordered alike.
  * @param {Aggregates} found
  */
@@ -205,6 +207,7 @@ function lead(low, high, terms) {
 /** @param {number} by @param {string} label @param {{avg: number, all: number}} pair @param {string} a @param {string} b */
 function inversionVerdict(by, label, pair, a, b) {
   if (pair.avg <= 0) return { done: false, text: `${label} avg and ${label} all both prefer ${a}` };
-  const text = `${label} avg prefers ${a} by ${figure(pair.avg)}, ${label} all prefers ${b} by ${figure(pair.all)}`;
+  const [byAvg, byAll] = [figure(pair.avg), figure(pair.all)];
+  const text = `${label} avg ranks ${a} above ${b} by ${byAvg}, ${label} all ${b} above ${a} by ${byAll}`;
   return { done: Math.min(pair.avg, pair.all) >= by, text };
 }

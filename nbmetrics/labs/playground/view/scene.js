@@ -12,9 +12,13 @@ import declaration from "../scene.json" with { type: "json" };
 
 export const declared = declare(declaration, types);
 
-/** Python that rebuilds exactly this scene; rows it was given go by the name `data`. @param {Scene} scene */
+/** Python that rebuilds exactly this scene, its lesson too; rows it was given go by the name `data`. @param {Scene} scene */
 export function playgroundCode(scene) {
   const held = [...scene.clients, ...scene.generators].filter(({ kind }) => kind === "data");
+  if (scene.lesson && !held.length) {
+    const making = `lab = nm.Playground(lesson=${JSON.stringify(scene.lesson.name)})  # or the dict of a lesson of your own`;
+    return codeOf(declared, scene, { making }, "lesson_code");
+  }
   const names = held.map(({ name }) => `${JSON.stringify(name)}: ...`).join(", ");
   const comment = `# your own rows (n, ${scene.plane?.dim ?? 2}) or distributions`;
   const own = held.length ? `data = {${names}}  ${comment}\n\n` : "";

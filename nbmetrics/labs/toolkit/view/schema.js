@@ -222,9 +222,14 @@ export function literal(value, one, indent = "\n") {
   const inside = (/** @type {string[]} */ parts) => (parts.length ? deeper + parts.join(`,${deeper}`) + indent : "");
   const { list } = one;
   if (list) return `[${inside(value.map((/** @type {any} */ part) => literal(part, list, deeper)))}]`;
+  if (one.names) {
+    const pairs = Object.entries(value).map(([name, other]) => `${JSON.stringify(name)}: ${JSON.stringify(other)}`);
+    return `{${inside(pairs)}}`;
+  }
   const fields = one.record ?? (one.kinds && fieldsOfKind(one.kinds, value));
   if (!fields) return JSON.stringify(value);
-  const names = Object.keys(fields).filter((name) => Object.hasOwn(value, name) && value[name] !== null);
+  const [order, whole] = one.kinds ? [value, fields] : [fields, value];
+  const names = Object.keys(order).filter((name) => Object.hasOwn(whole, name) && value[name] !== null);
   return `{${inside(names.map((name) => `"${name}": ${literal(value[name], fields[name], deeper)}`))}}`;
 }
 
