@@ -4,7 +4,8 @@
 
 Each has one process, with as many threads and the same rows; a figure is the ratio of the medians of 5 runs. Nothing
 that is timed is stored. Peaks of memory and counts are those of the present tree alone, beside counts.json, which
---store writes. A figure that the parent cannot make is skipped by name; one that only the present tree cannot make is red.
+--store writes. A figure that the parent cannot make is skipped by name; one that the present tree alone cannot make is
+red.
 """
 
 from __future__ import annotations
