@@ -406,8 +406,8 @@ def metric_of(item: Any, argument: str = "metrics") -> Metric[Any]:
     'FID'
     """
     if isinstance(item, str):
-        by_letters = {_letters(name): name for name in _REGISTRY}
-        return _REGISTRY[check_choice(by_letters.get(_letters(item), item), _REGISTRY, argument)]()
+        name = item if item in _REGISTRY else {_letters(name): name for name in _REGISTRY}.get(_letters(item), item)
+        return _REGISTRY[check_choice(name, _REGISTRY, argument)]()
     item = item() if isinstance(item, type) else item
     for old, new in _OLD_HOOKS.items():
         if hasattr(type(item), old):

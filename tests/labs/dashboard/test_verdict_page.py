@@ -49,7 +49,7 @@ CASES = {
             "On FID, Narrow wins, by avg and by all.",
             "Narrow is ahead of Wide: one-sided p < 0.001, unadjusted.",
             "Checked: the clients are not shown to differ by more than chance (p = 0.3).",
-            "Checked: enough rows at 10 of 10 clients.",
+            "Checked: enough rows for an interval at 10 of 10 clients.",
         ],
     ),
     "winner": (
