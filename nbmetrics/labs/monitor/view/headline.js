@@ -61,7 +61,7 @@ export class ScoreTable {
     const row = el(
       "tr",
       {},
-      heads.map((head) => el("th", { scope: "col", "aria-label": head }, head === "Metric" ? [] : [head])),
+      heads.map((head) => (head === "Metric" ? el("td") : el("th", { scope: "col", "aria-label": head }, [head]))),
     );
     this.table = el("table", { class: "nbm-scores nbm-step-scores", "aria-label": "Scores" }, [
       el("thead", {}, [row]),

@@ -79,7 +79,7 @@ function monitorView(store, signal) {
       store.changed();
     },
     picture: () => figures.picture(store, scores.table),
-    compared: () => "",
+    compared: () => (store.saved ? "" : "Python computed these scores."),
   });
   const [status, cost] = [el("div", { class: "nbm-step-quiet" }), el("div", { class: "nbm-step-quiet" })];
   figures.root.append(losses.root);
