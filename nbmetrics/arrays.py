@@ -300,6 +300,14 @@ def mirror_upper(upper: np.ndarray) -> np.ndarray:
     return upper
 
 
+def clear_lower(a: np.ndarray) -> np.ndarray:
+    """Set what is below the diagonal of a square matrix to 0, in place."""
+    for rows in uniform_blocks(len(a), 256):
+        a[rows, : rows.start] = 0.0
+        a[rows, rows] = np.triu(a[rows, rows])
+    return a
+
+
 def mean_rows(rows: Array) -> Array:
     """The (d,) float64 mean of the rows, by two passes: accurate at a large common offset too."""
     xp = namespace(rows)
@@ -345,7 +353,7 @@ def spectral_root(c: Array) -> Array:
     return (vectors[:, keep] * xp.sqrt(values[keep])).T
 
 
-def cholesky(c: Array) -> Array | None:
+def cholesky(c: Array, *, overwrite: bool = False) -> Array | None:
     """The lower triangle L with LLᵀ = c, or None where c is not numerically positive definite."""
     if is_torch_array(c):
         factor, info = sys.modules["torch"].linalg.cholesky_ex(c)
@@ -353,7 +361,7 @@ def cholesky(c: Array) -> Array | None:
     import scipy.linalg
 
     try:
-        return scipy.linalg.cholesky(c, lower=True, check_finite=False)
+        return scipy.linalg.cholesky(c, lower=True, check_finite=False, overwrite_a=overwrite)
     except np.linalg.LinAlgError:
         return None
 

@@ -84,7 +84,7 @@ def _all_results(
         if name in refused_names:
             states = [evaluation.summarize_generator(g, name) for g in evaluation.generators]
             result = clients.cells(states, evaluation.weights)
-            results_by_name[name] = result.with_client_cells(lambda: None)
+            results_by_name[name] = result.with_scores(lambda: None)
         results.append(results_by_name[name])
     return results
 

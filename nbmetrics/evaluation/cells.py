@@ -229,8 +229,11 @@ class Cells:
         """What generators are ranked by, lower is better."""
         return losses(self.metric, scores)
 
-    def with_client_cells(self, tell: Callable[[], Any]) -> Cells:
-        """The table with the score of every generator with every client; `tell` is called after each."""
+    def with_scores(self, tell: Callable[[], Any]) -> Cells:
+        """The table with the score of every generator with every client, and with all of them pooled.
+
+        `tell` is called after each. What is computed of a generator goes before the next one comes.
+        """
         metric, real = self.metric, self.real
         table: Iterable[Iterable[Terms]]
         if metric.is_conditional and any(self.answers):
@@ -238,15 +241,19 @@ class Cells:
             table = (terms_with_answers(metric, real, summary, answers) for summary, answers in sides)
         else:
             table = terms_with_whole(metric, real, self.generated)
-        rows = []
-        for pairs in table:
+        rows, pooled = [], []
+        for pairs, summary in zip(table, self.generated, strict=True):
             row = []
             for terms in pairs:
                 row.append(Cell.of(terms))
                 tell()
             rows.append(tuple(row))
+            pooled.append(self._pooled_cell(summary))
             tell()
-        return replace(self, client_cells=tuple(rows))
+            if not refusal_of(summary):
+                metric.release_cache(summary)
+        known = {self.weights: self.together}, {self.weights: tuple(pooled)}
+        return replace(self, client_cells=tuple(rows), pools=known[0], pooled=known[1])
 
     def with_weights(self, weights: Sequence[float]) -> Cells:
         """The same summaries, with the answers to the clients' conditions pooled under other weights."""
@@ -294,13 +301,16 @@ class Cells:
         """The cells of the pooled clients with each generator."""
         if self.weights in self.pooled:
             return self.pooled[self.weights]
-        metric, real, weights, together = self.metric, self.real, self.weights, self.together
+        return tuple([self._pooled_cell(summary) for summary in self.generated])
+
+    def _pooled_cell(self, generated: Any) -> Cell:
+        """The cell of the pooled clients with one generator; a refusal is its own."""
         try:
-            return tuple([pooled_cell(metric, real, weights, together, summary) for summary in self.generated])
+            return pooled_cell(self.metric, self.real, self.weights, self.together, generated)
         except BadRows:
             raise
         except InvalidInput as error:
-            return (Cell(math.nan, {}, error),) * len(self.generated)
+            return Cell(math.nan, {}, error)
 
     @property
     def size_gaps(self) -> np.ndarray:

@@ -360,7 +360,7 @@ class Evaluation:
             generators = [self.summarize_generator(generator, name) for generator in self._sources]
             tables.append(state.cells(generators, self.weights, self.design))
         # Scores come after all summaries, as that is where most is refused.
-        return tuple([table.with_client_cells(tell) for table in tables])
+        return tuple([table.with_scores(tell) for table in tables])
 
     def to_scores(self, tables: Sequence[Cells]) -> Scores:
         """Return `Scores` of the tables of all metrics."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from ..arrays import (
     device,
     like,
     mean_rows,
+    memory,
     mirror_upper,
     namespace,
     row_blocks,
@@ -37,6 +39,8 @@ from .roots import GradedRoot
 SMALL = 64
 # Factors that are added to a covariance together: many small ones one by one would take longer.
 MAX_FACTORS_AT_ONCE = 8
+# Of `memory.block_bytes`: a larger covariance is computed from its rows again rather than kept.
+MAX_KEPT_SHARE = 1 / 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +65,36 @@ class Triangle:
 
 
 @dataclass(frozen=True, eq=False)
+class RowsCovariance:
+    """The covariance of rows that others hold anyway: computed when it is asked for, so that it takes no memory."""
+
+    rows: Array
+    mean: Array
+
+    @classmethod
+    def of(cls, rows: Array, mean: Array) -> RowsCovariance | Array:
+        """The covariance itself where it is small beside the memory limit."""
+        later = cls(rows, mean)
+        return later if 8 * mean.shape[0] ** 2 > MAX_KEPT_SHARE * memory.block_bytes else later.whole
+
+    @property
+    def whole(self) -> Array:
+        """The matrix."""
+        matrix = scatter(self.rows, self.mean)
+        matrix /= self.rows.shape[0] - 1
+        return matrix
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As its triangle, or as the matrix on a device: rows do not travel with a summary."""
+        whole = self.whole
+        return (Triangle.of, (whole,)) if isinstance(whole, np.ndarray) else (_itself, (whole,))
+
+
+def _itself(matrix: Array) -> Array:
+    return matrix
+
+
+@dataclass(frozen=True, eq=False)
 class Moments:
     """Mean and covariance (ddof 1) of one distribution; the summary of FID.
 
@@ -69,13 +103,13 @@ class Moments:
     count : rows that made it (effective rows after weighted pooling), infinity for an exact distribution
     mean : (d,) float64
     root : (r, d) float64 with rootᵀroot = covariance; kept instead of the matrix where r ≤ d or d is small
-    kept_dense : (d, d) float64 covariance, or its triangle, or None where `root` is kept
+    kept_dense : (d, d) float64 covariance, or its triangle or rows, or None where `root` is kept
     """
 
     count: float
     mean: Array
     kept_root: Array | None
-    kept_dense: Array | Triangle | None
+    kept_dense: Array | Triangle | RowsCovariance | None
 
     @classmethod
     def of_rows(cls, rows: Array) -> Moments:
@@ -86,7 +120,7 @@ class Moments:
             even = namespace(rows).full((n,), 1.0 / math.sqrt(n), dtype=mean.dtype, device=device(rows))
             return cls(n, mean, _contrasts(to_float64(rows) - mean, even) / math.sqrt(max(n - 1, 1)), None)
         if d > SMALL:
-            return cls(n, mean, None, scatter(rows, mean) / (n - 1))
+            return cls(n, mean, None, RowsCovariance.of(rows, mean))
         factor = mean[None, :] * 0.0
         for block in row_blocks(n, 16 * d):
             stacked = namespace(rows).concat([factor, to_float64(rows[block, :]) - mean])
@@ -180,24 +214,41 @@ class Moments:
     @property
     def dense(self) -> Array | None:
         """The (d, d) covariance where it is kept, else None."""
-        kept = self.kept_dense
-        return kept.whole if isinstance(kept, Triangle) else kept
+        if isinstance(self.kept_dense, RowsCovariance):
+            return self.matrix
+        return self.kept_dense.whole if isinstance(self.kept_dense, Triangle) else self.kept_dense
+
+    @cached_property
+    def matrix(self) -> Array:
+        """The covariance of `kept_dense` that is not kept itself."""
+        return self._new_matrix()
+
+    def _new_matrix(self) -> Array:
+        """The covariance, to be written over."""
+        if "matrix" not in vars(self) and isinstance(self.kept_dense, (Triangle, RowsCovariance)):
+            return self.kept_dense.whole
+        return self.dense + 0.0
 
     def fold(self) -> None:
-        """Keep no more than can be made again: of a covariance one triangle, and not its factor."""
-        vars(self).pop("graded", None)
+        """Keep no more than can be made again: of a covariance its rows or one triangle, and not its factor."""
+        for name in ("graded", "matrix"):
+            vars(self).pop(name, None)
         if isinstance(self.kept_dense, np.ndarray) and np.array_equal(self.kept_dense, self.kept_dense.T):
             object.__setattr__(self, "kept_dense", Triangle.of(self.kept_dense))
 
     @property
     def cov(self) -> Array:
         """The (d, d) covariance."""
+        if isinstance(self.kept_dense, RowsCovariance):
+            return self._new_matrix()
         return self.dense if self.kept_dense is not None else self.root.T @ self.root
 
     @cached_property
     def graded(self) -> GradedRoot:
         """The factor of a covariance kept as a matrix."""
-        return GradedRoot.of(self.dense)
+        matrix = self._new_matrix()
+        vars(self).setdefault("trace", _trace(matrix))
+        return GradedRoot.of(matrix, overwrite=True)
 
     @property
     def root(self) -> Array:
@@ -211,9 +262,7 @@ class Moments:
     @cached_property
     def trace(self) -> float:
         """Tr cov."""
-        if self.kept_dense is not None:
-            return float(namespace(self.mean).linalg.trace(self.dense))
-        return float((self.root * self.root).sum())
+        return _trace(self.dense) if self.kept_dense is not None else float((self.root * self.root).sum())
 
     @property
     def nbytes(self) -> int:
@@ -269,6 +318,10 @@ def _align_parts(parts: Sequence[Moments]) -> list[Moments]:
     places = [(i, f) for i, part in enumerate(parts) for f in fields if getattr(part, f) is not None]
     aligned = dict(zip(places, align(*(getattr(parts[i], f) for i, f in places)), strict=True))
     return [Moments(part.count, *(aligned.get((i, f)) for f in fields)) for i, part in enumerate(parts)]
+
+
+def _trace(matrix: Array) -> float:
+    return float(namespace(matrix).linalg.trace(matrix))
 
 
 def _contrasts(centred: Array, null: Array) -> Array:

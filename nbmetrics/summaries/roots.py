@@ -14,8 +14,10 @@ from functools import cached_property
 import numpy as np
 from array_api_compat import is_torch_array
 
-from ..arrays import Array, cholesky, namespace, spectral_root, svdvals
+from ..arrays import Array, cholesky, clear_lower, namespace, spectral_root, svdvals, uniform_blocks
 
+# Rows of a matrix that are moved at a time.
+TILE = 256
 EPS = float(np.finfo(np.float64).eps)
 # Of the logarithm of a determinant: rounding was seen to move it by 2e-5 where the smallest eigenvalue is 1e-20 of the
 # largest. An eigenvalue that is noise moves it by more, or is right to 1e-4.
@@ -36,16 +38,20 @@ class GradedRoot:
     order: np.ndarray | None
 
     @classmethod
-    def of(cls, c: Array) -> GradedRoot:
-        """By pivoted Cholesky (NumPy) or eigenvectors (torch, which has none); noise of singular c is left out."""
+    def of(cls, c: Array, *, overwrite: bool = False) -> GradedRoot:
+        """By pivoted Cholesky (NumPy) or eigenvectors (torch, which has none); noise of singular c is left out.
+
+        `c` may be written over where `overwrite`.
+        """
         if is_torch_array(c):
             return cls(namespace(c).flip(spectral_root(c).T, axis=1), None)
         from scipy.linalg.lapack import dpstrf
 
-        lower, order, rank, _ = dpstrf(c.T, lower=1, tol=0.0)
-        lower, order = np.triu(lower.T).T, order - 1
+        variances = c.diagonal().copy()
+        lower, order, rank, _ = dpstrf(c.T, lower=1, tol=0.0, overwrite_a=overwrite)
+        lower, order = clear_lower(lower.T).T, order - 1
         # what is left of a variance is noise below d·eps of it, whatever the other variances are
-        signal = lower.diagonal()[:rank] ** 2 > len(c) * EPS * c.diagonal()[order[:rank]]
+        signal = lower.diagonal()[:rank] ** 2 > len(c) * EPS * variances[order[:rank]]
         if len(c) == signal.sum():
             return cls(lower, order)
         return cls(lower[np.argsort(order), :rank][:, signal], None)
@@ -69,7 +75,9 @@ class GradedRoot:
             return self.lower.T @ c @ self.lower
         from scipy.linalg.lapack import dsygst
 
-        aligned = np.take(np.take(c, self.order, axis=0), self.order, axis=1)
+        aligned = np.zeros(c.shape)
+        for rows in uniform_blocks(len(c), TILE):
+            aligned[rows, rows.start :] = np.take(c[self.order[rows]], self.order[rows.start :], axis=1)
         return dsygst(aligned.T, self.lower, itype=2, lower=1, overwrite_a=1)[0]
 
 
@@ -80,7 +88,7 @@ def congruent_values(c: Array, root: GradedRoot, tolerance: float) -> Array | No
     """
     xp = namespace(c)
     product = root.congruent(c)
-    lengths = xp.sum(root.lower * root.lower, axis=0)
+    lengths = xp.linalg.vecdot(root.lower, root.lower, axis=0)
     floor = c.shape[0] * EPS * float(xp.max(xp.linalg.diagonal(c)))
     if product.shape[0] == 0 or not bool(xp.all(xp.linalg.diagonal(product) > floor * lengths)):
         return None
@@ -105,7 +113,7 @@ def _roots_of_values(gram: Array, tolerance: float) -> Array | None:
     """√λ of a positive semi-definite matrix given by its lower triangle, or None where their sum may be off by more.
 
     Of two bounds on the error one must hold: that of any matrix, whose eigenvalues are right to eps of the largest,
-    or that of a graded one.
+    or that of a graded one. `gram` may be written over.
     """
     xp = namespace(gram)
     values = xp.linalg.eigvalsh(gram, UPLO="L")  # of a graded matrix the other triangle loses digits
@@ -120,10 +128,12 @@ def _roots_of_values(gram: Array, tolerance: float) -> Array | None:
 def _has_determinant(gram: Array, values: Array) -> bool:
     """Whether eigenvalues multiply to the determinant, which a Cholesky factor has with the digits of a graded matrix.
 
+    `gram` is written over.
+
     Not every way to eigenvalues keeps them: on some processors the smallest come out as rounding of the largest.
     """
     xp = namespace(gram)
-    factor = cholesky(gram)
+    factor = cholesky(gram, overwrite=True)
     if factor is None or not float(xp.min(values)) > 0.0:
         return False
     logs = 2.0 * float(xp.sum(xp.log(xp.linalg.diagonal(factor))))
@@ -151,4 +161,4 @@ def _is_graded(gram: Array, tolerance: float) -> bool:
     scaled /= scale[None, :]
     own = range(d)
     scaled[own, own] -= least
-    return cholesky(scaled) is not None
+    return cholesky(scaled, overwrite=True) is not None

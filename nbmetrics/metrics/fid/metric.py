@@ -11,14 +11,14 @@ cheap where a client has fewer rows than features, and right for singular covari
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from array_api_compat import is_torch_array
 
-from ...arrays import align, to_numpy
+from ...arrays import align, memory, to_numpy
 from ...distributions import Distribution, HasMoments, has_moments
 from ...errors import InvalidInput
 from ...summaries.moments import Moments, MomentsFold
@@ -47,6 +47,8 @@ from .slopes import slopes
 CROSSES = "crosses"
 # Of Tr C + Tr C_G: how exactly the trace term is computed.
 PRECISION = 1e-11
+# Of `memory.block_bytes`: roots of small clients that are multiplied at once.
+STACK_SHARE = 0.25
 
 
 class FID(
@@ -102,17 +104,12 @@ class FID(
         summary.fold()
 
     def all_terms(self, real: Sequence[Moments], generated: Sequence[Moments]) -> Iterable[Iterable[Terms]]:
-        """The terms of every pair; the roots of many small clients times a generator's in one product."""
-        small = [m for m in real if isinstance(m.kept_root, np.ndarray) and m.kept_dense is None]
-        if len(small) > 1:
-            stacked, ends = np.concatenate([m.root for m in small]), np.cumsum([len(m.root) for m in small])
-            for other in (g for g in generated if g.kept_dense is not None and isinstance(g.dense, np.ndarray)):
-                product = other.times_root(stacked)
-                crosses: WeakKeyDictionary[Moments, float] = remember(other, CROSSES, WeakKeyDictionary)
-                for m, end in zip(small, ends, strict=True):
-                    tolerance = PRECISION * (m.trace + other.trace)
-                    crosses[m] = nuclear_norm(product[end - len(m.root) : end], tolerance)
-        return ((terms_of(self, client, other) for client in real) for other in generated)
+        """The terms of every pair; the roots of many small clients times a generator's in few products."""
+        small = [m for m in real if isinstance(m.kept_root, np.ndarray)]
+        for other in generated:
+            if len(small) > 1 and other.kept_dense is not None and isinstance(other.mean, np.ndarray):
+                _remember_crosses(small, other)
+            yield (terms_of(self, client, other) for client in real)
 
     def pool(self, summaries: Sequence[Moments], weights: Sequence[float]) -> Moments:
         """Moments of the pooled data, (μ̂, Ĉ)."""
@@ -207,6 +204,30 @@ class FID(
     @property
     def convention(self) -> str:
         return "FID: squared Fréchet distance, covariances with ddof 1"
+
+
+def _remember_crosses(clients: Sequence[Moments], other: Moments) -> None:
+    """Leave Tr (C C_G)^{1/2} of small clients where `terms` looks for it."""
+    crosses: WeakKeyDictionary[Moments, float] = remember(other, CROSSES, WeakKeyDictionary)
+    for some in _stacks(clients, STACK_SHARE * memory.block_bytes / (8 * other.mean.shape[0])):
+        product, start = other.times_root(np.concatenate([m.root for m in some])), 0
+        for m in some:
+            end = start + len(m.root)
+            crosses[m] = nuclear_norm(product[start:end], PRECISION * (m.trace + other.trace))
+            start = end
+
+
+def _stacks(clients: Sequence[Moments], most_rows: float) -> Iterator[list[Moments]]:
+    """Yield clients whose roots together have at most so many rows, or one of them."""
+    stack: list[Moments] = []
+    rows = 0
+    for m in clients:
+        if stack and rows + len(m.root) > most_rows:
+            yield stack
+            stack, rows = [], 0
+        stack.append(m)
+        rows += len(m.root)
+    yield stack
 
 
 def fid(real: Any, generated: Any) -> float:

@@ -74,7 +74,8 @@ def _numpy(a: Array) -> np.ndarray:
 
 def _spectrum(pooled: Moments, generated: Moments) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues (r,) and eigenvectors (r, r) of M = R Ĉ Rᵀ."""
-    if isinstance(pooled.dense, np.ndarray) and isinstance(generated.dense, np.ndarray):
+    is_dense = pooled.kept_dense is not None and generated.kept_dense is not None
+    if is_dense and isinstance(pooled.mean, np.ndarray) and isinstance(generated.mean, np.ndarray):
         spectrum = np.linalg.eigh(generated.graded.congruent(pooled.dense), UPLO="L")
     else:
         product = _numpy(pooled.root) @ _numpy(generated.root).T
