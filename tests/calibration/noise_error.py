@@ -10,7 +10,7 @@ import numpy as np
 
 import nbmetrics as nm
 from nbmetrics.federated.noise_error import noise_moves, rms
-from nbmetrics.labs.privacy import study as lab
+from nbmetrics.labs.privacy import digits_study
 from tests.calibration.survival import DELTA, released, scores
 
 EPSILONS = (0.1, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -27,13 +27,13 @@ def digits():
     """Those of the PrivacyLab, about their middle."""
     rows, labels = nm.datasets.digits()
     made = nm.datasets.trained_samples("checkpoints")
-    federation = nm.Federation.dirichlet(lab._average_pixels(rows), labels, 5, 0.5, seed=0)
+    federation = nm.Federation.dirichlet(digits_study.average_pixels(rows), labels, 5, 0.5, seed=0)
     generators = {}
     for name in ("WGAN-GP late", "DDPM late"):
-        model, step = lab.CHECKPOINTS[name]
+        model, step = digits_study.CHECKPOINTS[name]
         (place,) = np.flatnonzero((made.model == model) & (made.step == step) & (made.seed == 0))
-        generators[name] = lab._average_pixels(made.rows[place]) - lab.MIDDLE
-    return [np.asarray(client.rows) - lab.MIDDLE for client in federation], generators, lab.FARTHEST
+        generators[name] = digits_study.average_pixels(made.rows[place]) - digits_study.MIDDLE
+    return [np.asarray(client.rows) - digits_study.MIDDLE for client in federation], generators, digits_study.FARTHEST
 
 
 def falling():

@@ -38,15 +38,15 @@ STORED = ("exact", "clipped", "drawn", "multipliers", "rows")
 def digits_data() -> tuple[Federation, Any]:
     """Return the clients and the generators."""
     rows, labels = digits()
-    federation = Federation.dirichlet(_average_pixels(rows), labels, CLIENTS, CONCENTRATION, seed=0)
+    federation = Federation.dirichlet(average_pixels(rows), labels, CLIENTS, CONCENTRATION, seed=0)
     checkpoints, rows_by_name = trained_samples("checkpoints"), {}
     for name, (model, step) in CHECKPOINTS.items():
         (place,) = np.flatnonzero((checkpoints.model == model) & (checkpoints.step == step) & (checkpoints.seed == 0))
-        rows_by_name[name] = _average_pixels(checkpoints.rows[place])
+        rows_by_name[name] = average_pixels(checkpoints.rows[place])
     return federation, as_generators(rows_by_name)
 
 
-def _average_pixels(rows: np.ndarray) -> np.ndarray:
+def average_pixels(rows: np.ndarray) -> np.ndarray:
     """Return images of 8 × 8 pixels averaged to 4 × 4."""
     return rows.reshape(-1, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(-1, DIM)
 
