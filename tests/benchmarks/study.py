@@ -156,8 +156,9 @@ def measure(metric: str, sizes: dict[str, int]) -> dict[str, Any]:
     before = _status("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")
     start = time.perf_counter()
-    nm.evaluate(federation, generators, metric, progress=False).table
+    table = nm.evaluate(federation, generators, metric, progress=False).table
     seconds, peak = time.perf_counter() - start, _status("VmHWM") - before
+    assert len(table) == len(generators)
     lines = LineTimes()
     lines.of(lambda: nm.evaluate(federation, generators, metric, progress=False).table)
     return {

@@ -54,6 +54,17 @@ def test_float32_is_within_a_thousandth_of_the_standard_error_of_one_distributio
     assert np.abs(errors).max() < 1e-3 * expected.std(ddof=1)
 
 
+@pytest.mark.parametrize("shift", [0.1, 2.0])
+def test_float32_is_within_a_hundredth_where_the_generator_is_far_from_the_clients(shift):
+    rng = np.random.default_rng(8)
+    spread = 0.3 * np.arange(1, D + 1) ** -0.7
+    draws = [np.maximum(rng.standard_normal((2, N, D)) * spread + 0.5, 0.0) for _ in range(4)]
+    pairs = [(x.astype(np.float32), (y + shift).astype(np.float32)) for x, y in draws]
+    expected = np.array([expanded_kid(x, y) for x, y in pairs])
+    errors = np.array([nm.kid(x, y) for x, y in pairs]) - expected
+    assert np.abs(errors).max() < 1e-2 * expected.std(ddof=1)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("sizes", [[7], [3, 1, 5], [2] * 9])
 @pytest.mark.parametrize("is_centred", [False, True])
