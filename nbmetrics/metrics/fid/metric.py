@@ -48,7 +48,7 @@ CROSSES = "crosses"
 # Of Tr C + Tr C_G: how exactly the trace term is computed.
 PRECISION = 1e-11
 # Of `memory.block_bytes`: roots of small clients that are multiplied at once.
-STACK_SHARE = 0.25
+STACK_SHARE = 1.0
 
 
 class FID(
