@@ -200,3 +200,17 @@ def test_the_citation_names_what_the_package_is_about():
     short = [title.split(":")[0] for title in titles]
     for source in import_module("nbmetrics.datasets").SOURCES.values():
         assert any(source.startswith(title) for title in short), source
+
+
+def test_the_glossary_has_each_word_once_in_two_sentences():
+    text = (ROOT / "docs/glossary.md").read_text("utf-8")
+    entries = re.findall(r"^\*\*(.+?)\.\*\* ((?:.+\n)+)", text, re.MULTILINE)
+    heads = " ".join(head for head, _ in entries).lower()
+    wanted = (
+        "client generator weight aggregate avg all gap regret flip inversion convention caution interval fid kid fld"
+    )
+    assert len(entries) >= 20 and all(heads.count(f"{word}") for word in [*wanted.split(), "p-value", "extractor"])
+    assert len({head for head, _ in entries}) == len(entries)
+    for head, body in entries:
+        plain = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", " ".join(body.split()))
+        assert len(re.findall(r"[.?](?= |$)", plain)) == 2, head

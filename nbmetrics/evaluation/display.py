@@ -143,7 +143,7 @@ def as_text(scores: ScoresProtocol) -> str:
     for name in scores.metrics:
         for generator, cells in zip(scores.generators, cells_of(scores, name), strict=True):
             rows.append({"generator": generator, "metric": name, **dict(zip(PARTS, map(str, cells), strict=True))})
-    said = [*scores.summary(), *scores.cautions, *_how(scores, STAR)]
+    said = [*scores.summary(), *scores.cautions, *reading_notes(scores, STAR), *_made(scores)]
     return "\n".join([_padded(pd.DataFrame(rows)).to_string(index=False), *said])
 
 
@@ -155,10 +155,10 @@ def _padded(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _how(scores: ScoresProtocol, mark: str) -> list[str]:
-    """How the table is to be read, and the conventions without the cautions, which come before them."""
+def _made(scores: ScoresProtocol) -> list[str]:
+    """The conventions without the cautions, which come before them."""
     cautions = scores.cautions
-    return [*reading_notes(scores, mark), *(line for line in scores.conventions if line not in cautions)]
+    return [line for line in scores.conventions if line not in cautions]
 
 
 def as_html(scores: ScoresProtocol) -> str:
@@ -181,11 +181,12 @@ def table_html(scores: ScoresProtocol) -> str:
 
 
 def words_html(scores: ScoresProtocol) -> str:
-    """What it says in words, and how it was made."""
+    """What it says in words, how to read it, and, in a fold, how it was made."""
     words = "".join(f"<p>{html.escape(line)}</p>" for line in scores.summary())
     words += "".join(f"<p><strong>{html.escape(line)}</strong></p>" for line in scores.cautions)
-    small = "<br>".join(html.escape(line) for line in _how(scores, "Bold"))
-    return f"{words}<p><small>{small}</small></p>"
+    words += "".join(f"<p><small>{html.escape(line)}</small></p>" for line in reading_notes(scores, "Bold"))
+    small = "<br>".join(map(html.escape, _made(scores)))
+    return f"{words}<details><summary>How these numbers were made</summary><p><small>{small}</small></p></details>"
 
 
 def _cell(cell: CellText) -> str:
