@@ -29,7 +29,9 @@ BY_CHANCE = (
     "a distance is never below 0; its estimate, which stands in brackets, falls below 0 by chance, "
     "as the correction for few rows subtracts the average bias"
 )
-NOT_INDEPENDENT = "below 0 by more than chance: rows probably not independent of the clients' rows (copies?)"
+NOT_INDEPENDENT = (
+    "below 0 by more than chance: rows probably not independent draws (copies, or a fixed number of each class?)"
+)
 
 
 class CellText(NamedTuple):

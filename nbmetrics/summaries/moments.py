@@ -212,7 +212,7 @@ class Moments:
         return cls(count, mean, None, total)
 
     @property
-    def dense(self) -> Array | None:
+    def dense(self) -> Any:
         """The (d, d) covariance where it is kept, else None."""
         if isinstance(self.kept_dense, RowsCovariance):
             return self.matrix

@@ -20,8 +20,8 @@ from .place_ranges import Ranges, leaders, order_pvalue, place_ranges, standard_
 # Clients differ by more than chance where the p-value of their permutation test is at most this.
 SIGNIFICANCE_LEVEL = 0.05
 MAX_NAMES_LISTED, NAMES_LISTED_OF_MORE = 5, 3
-# Standard errors on either side of a score that 95 % of its noise lies within.
-INTERVAL_ERRORS = 1.96
+# Standard errors beyond which a score below 0 is no chance, one-sided 1 in 2,000; as in evaluation/winners.py.
+SURE_ERRORS = 3.29
 ROWS_AT, ROWS_AT_ONLY = "Checked: enough rows for an interval at", "Enough rows for an interval at only"
 
 
@@ -332,14 +332,15 @@ def _scores_below_zero(names: Sequence[str], sides: Sequence[Aggregate], about: 
     if not about.distance or side.draws is None:
         return []
     with np.errstate(invalid="ignore"):
-        ends = side.centres + INTERVAL_ERRORS * side.draws.std(axis=0)
+        ends = side.centres + SURE_ERRORS * side.draws.std(axis=0)
     which = [g for g in range(len(names)) if ends[g] < 0.0]
     if not which:
         return []
     by = " all" if len(sides) > 1 else ""
     they = "it was" if len(which) == 1 else "they were"
     said = f"{about.label}{by} of {join_names(names, which)} is below 0 by more than chance"
-    return [f"{said}: {they} perhaps fitted to these very rows; AuthPct and C_T check for copies."]
+    why = f"{they} perhaps fitted to these very rows, or drawn in fixed numbers"
+    return [f"{said}: {why}; AuthPct and C_T check for copies."]
 
 
 def p_text(p: float) -> str:

@@ -350,8 +350,8 @@ def test_a_generator_fitted_to_the_clients_rows_is_suspected():
     copied = np.concatenate(list(CLIENTS.values()))
     lab = nm.Dashboard(CLIENTS, {"copied": copied, **GENERATORS}, "fid")
     hint = (
-        "FID all of copied is below 0 by more than chance: it was perhaps fitted to these very rows; "
-        "AuthPct and C_T check for copies."
+        "FID all of copied is below 0 by more than chance: it was perhaps fitted to these very rows, or drawn in fixed "
+        "numbers; AuthPct and C_T check for copies."
     )
     assert hint in lab.verdict
     lab.remove("copied")

@@ -80,19 +80,19 @@ CASES = {
             "Narrow is ahead of Wide: one-sided p < 0.001, unadjusted.",
             "Checked: the clients are not shown to differ by more than chance (p = 0.3).",
             "Enough rows for an interval at only 6 of 10 clients: avg is decided without a, b, c and 1 more.",
-            "FID all of Narrow is below 0 by more than chance: it was perhaps fitted to these very rows; "
-            "AuthPct and C_T check for copies.",
+            "FID all of Narrow is below 0 by more than chance: it was perhaps fitted to these very rows, or drawn in "
+            "fixed numbers; AuthPct and C_T check for copies.",
         ],
     ),
-    "below 0 by chance": (
-        dict(avg=[-0.09, -0.11], distance=True, enough=9, few=("north",)),
+    "below 0 by more than chance": (
+        dict(avg=[-0.15, -0.17], distance=True, enough=9, few=("north",)),
         "tie",
         [
             "On FID, Wide and Narrow are tied.",
             "Wide is ahead of Narrow: one-sided p = 0.39, unadjusted.",
             "Enough rows for an interval at only 9 of 10 clients: without north.",
-            "FID of Wide is below 0 by more than chance: it was perhaps fitted to these very rows; "
-            "AuthPct and C_T check for copies.",
+            "FID of Wide is below 0 by more than chance: it was perhaps fitted to these very rows, or drawn in "
+            "fixed numbers; AuthPct and C_T check for copies.",
         ],
     ),
     "tie of three": (

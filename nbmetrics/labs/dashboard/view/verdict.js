@@ -19,7 +19,7 @@ import { deviation, firstOf, inErrors, leaders, leads, upperTail } from "./place
 
 const SIGNIFICANCE_LEVEL = 0.05;
 const [MAX_NAMES_LISTED, NAMES_LISTED_OF_MORE] = [5, 3];
-const INTERVAL_ERRORS = 1.96;
+const SURE_ERRORS = 3.29;
 const BY = ["avg", "all"];
 const DEFAULTS = {
   same: false,
@@ -257,11 +257,11 @@ function below(names, sides, { label, distance }) {
   if (!distance || !noise) return [];
   const which = names
     .map((_, g) => g)
-    .filter((g) => centres[g] < 0 && centres[g] + INTERVAL_ERRORS * deviation(noise[g]) < 0);
+    .filter((g) => centres[g] < 0 && centres[g] + SURE_ERRORS * deviation(noise[g]) < 0);
   if (!which.length) return [];
   const said = `${label}${sides.length > 1 ? " all" : ""} of ${listed(names, which)} is below 0 by more than chance`;
   const they = which.length === 1 ? "it was" : "they were";
-  return [`${said}: ${they} perhaps fitted to these very rows; AuthPct and C_T check for copies.`];
+  return [`${said}: ${they} perhaps fitted to these very rows, or drawn in fixed numbers; AuthPct and C_T check for copies.`];
 }
 
 /** A p-value as read: "p = 0.12". @param {number} p */
