@@ -261,7 +261,9 @@ function below(names, sides, { label, distance }) {
   if (!which.length) return [];
   const said = `${label}${sides.length > 1 ? " all" : ""} of ${listed(names, which)} is below 0 by more than chance`;
   const they = which.length === 1 ? "it was" : "they were";
-  return [`${said}: ${they} perhaps fitted to these very rows, or drawn in fixed numbers; AuthPct and C_T check for copies.`];
+  return [
+    `${said}: ${they} perhaps fitted to these very rows, or drawn in fixed numbers; AuthPct and C_T check for copies.`,
+  ];
 }
 
 /** A p-value as read: "p = 0.12". @param {number} p */
