@@ -114,6 +114,38 @@ def test_what_lightning_calls_keeps_the_state_of_the_whole_module(monitored, tmp
     assert all(torch.equal(kept[name], value) for name, value in weights[run.best("fid")["all"]].items())
 
 
+def test_lightning_itself_keeps_the_weights_of_its_steps(opened, tmp_path):
+    lightning = pytest.importorskip("lightning")
+
+    class Module(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.automatic_optimization = False
+            self.made, self.weights = GAN(), {}
+
+        def training_step(self, batch, at):
+            optimiser = self.optimizers()
+            optimiser.zero_grad()
+            self.manual_backward((self.made(batch).mean(dim=0) - batch.mean(dim=0)).square().sum())
+            optimiser.step()
+            self.weights[at + 1] = {name: value.detach().clone() for name, value in self.state_dict().items()}
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), 0.2)
+
+    torch.manual_seed(0)
+    module, folder = Module(), tmp_path / "kept"
+    run = opened(nm.Monitor, clients(), keep_all=True, checkpoints=folder, keep=RULES, state=module.state_dict)
+    quiet = dict.fromkeys(("logger", "enable_progress_bar", "enable_model_summary", "enable_checkpointing"), False)
+    trainer = lightning.Trainer(max_epochs=1, accelerator="cpu", callbacks=[run.lightning(module.made)], **quiet)
+    trainer.fit(module, torch.utils.data.DataLoader(torch.randn(240, 2), batch_size=20))
+    assert run.wait(60)
+    kept = {int(path.stem.rpartition("-")[2]): load_file(path) for path in folder.glob("*.safetensors")}
+    assert kept and len(kept) <= 2 * len(RULES)
+    for step, state in kept.items():
+        assert all(torch.equal(state[name], value) for name, value in module.weights[step].items())
+
+
 def test_save_is_called_inside_log_and_discard_once_a_step_is_not_the_best(monitored):
     run, calls = monitored(clients()), []
     run.on_best(("fid", "all"), lambda step: calls.append(("save", step)), lambda step: calls.append(("discard", step)))
