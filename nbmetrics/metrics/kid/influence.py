@@ -5,7 +5,7 @@ over the row's own side leaves out the row itself where KID is unbiased: of pool
 mean over its own client is that over the client's other rows.
 
 These means are computed block by block, k of every pair of rows once for both sides; by `KernelMean.row_means` where
-embeddings may be quicker, and where they are not finite, which it refuses.
+embeddings are quicker, and where they are not finite, which it refuses.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def kernel_influence_values(
     for side in (real, generated):
         own.append((yield from _own_means(kernel, unbiased, side)))
     crosses = None
-    if len(generated.rows) == 1 and _is_plain(kernel, real) and _is_plain(kernel, generated):
+    if len(generated.rows) == 1 and _take_pairs(kernel, real, generated):
         crosses = yield from _cross_pieces(kernel, real, generated)
     if crosses is None:
         crosses = _means_at(generated.summary, real.rows), _means_at(real.summary, generated.rows)
@@ -48,7 +48,7 @@ def _own_means(kernel: Any, unbiased: bool, side: Strata[Any]) -> Pieces[Means]:
     """E k(x, X′) over the row's own side, kept with its summary."""
     cache: list[Means] = remember(side.summary, ("own means", unbiased), list)
     if not cache:
-        means = (yield from _own_pieces(kernel, side)) if _is_plain(kernel, side) else None
+        means = (yield from _own_pieces(kernel, side)) if _take_pairs(kernel, side, side) else None
         if means is None:
             means = _means_at(side.summary, side.rows)
         if unbiased and len(side.rows) == 1:
@@ -72,15 +72,13 @@ def _with_strata(kernel: Any, side: Strata[Any], means: Means) -> Pieces[Means]:
     return corrected
 
 
-def _is_plain(kernel: Any, side: Strata[Any]) -> bool:
-    """Whether its means are those of pairs of rows as given, at some of them at least."""
-    contents = [
-        (part.parts[0].content, rows) for part, rows in zip(side.parts, side.rows, strict=True) if rows is not None
-    ]
-    return bool(contents) and all(
-        is_array(content) and content.dtype == rows.dtype and not kernel.has_embedding(rows.shape[1])
-        for content, rows in contents
-    )
+def _take_pairs(kernel: Any, side: Strata[Any], other: Strata[Any]) -> bool:
+    """Whether the means of both sides are taken over the pairs of their rows as given: they are exact so, and quick."""
+    contents = [[rows for rows in of.rows if rows is not None] for of in (side, other)]
+    if not all(contents) or any(kernel.kept(rows).dtype != rows.dtype for rows in (*contents[0], *contents[1])):
+        return False
+    n, m = (sum(rows.shape[0] for rows in of) for of in contents)
+    return bool(kernel.takes_pairs(n, m, contents[0][0].shape[1]))
 
 
 def _own_pieces(kernel: Any, side: Strata[Any]) -> Pieces[Means | None]:

@@ -86,6 +86,10 @@ class Kernel:
         """Whether means over rows of d features are vectors, which one pass gives."""
         return False
 
+    def takes_pairs(self, n: int, m: int, d: int) -> bool:
+        """Whether the means of n and m rows over each other are made of their pairs, as that costs less."""
+        return True
+
     def has_closed_form(self, distribution: Distribution) -> bool:
         """Whether means over this distribution are exact."""
         if parts := parts_of(distribution):
@@ -300,6 +304,10 @@ class FunctionKernel(Kernel):
     def elementwise(self, x: Array, y: Array) -> Array:
         xp = namespace(x, y)
         return xp.concat([self.block(x[a : a + 1, :], y[a : a + 1, :])[0] for a in range(x.shape[0])])
+
+    def takes_pairs(self, n: int, m: int, d: int) -> bool:
+        """Whether the means of n and m rows over each other are made of their pairs, as that costs less."""
+        return True
 
     def has_closed_form(self, distribution: Distribution) -> bool:
         return isinstance(distribution, Empirical)

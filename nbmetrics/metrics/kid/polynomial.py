@@ -179,6 +179,9 @@ class Polynomial(Kernel):
     def has_embedding(self, d: int) -> bool:
         return self.is_cubic and d <= MAX_EMBEDDING_DIM
 
+    def takes_pairs(self, n: int, m: int, d: int) -> bool:
+        return not self.has_embedding(d) or n * m <= (n + m) * embedding.pairs_worth(d + 1)
+
     def coordinates(self, rows: Array) -> tuple[Array, Array]:
         """z of rows in float64, (n, d+1), and the first number of φ, (n,)."""
         x = math.sqrt(self.gamma_of(rows.shape[1])) * to_float64(rows)
@@ -268,9 +271,8 @@ class Polynomial(Kernel):
 
     def _row_means(self, rows: Array, content: Any) -> np.ndarray:
         d = rows.shape[1]
-        if not isinstance(content, (Embedding, Gaussian)) and self.has_embedding(d):
-            n, m = rows.shape[0], content.shape[0]
-            content = self.embed(content) if n * m > (n + m) * embedding.pairs_worth(d + 1) else content
+        if not isinstance(content, (Embedding, Gaussian)) and not self.takes_pairs(*map(len, (rows, content)), d):
+            content = self.embed(content)
         if not isinstance(content, Embedding):
             return super()._row_means(rows, content)
         means = np.empty(rows.shape[0])
@@ -431,6 +433,9 @@ class CentredPolynomial(Polynomial):
         """φ₀ is (√β + w)³ − β^1.5, and w is linear in x."""
         w = self.linear(mean[None])[0, 0]
         return 3.0 * (math.sqrt(self.base) + w) * variance + third
+
+    def takes_pairs(self, n: int, m: int, d: int) -> bool:
+        return not self.has_embedding(d) or n * m <= (n + m) * embedding.pairs_worth(d + 1)
 
     def coordinates(self, rows: Array) -> tuple[Array, Array]:
         z, root = self.linear(rows), math.sqrt(self.base)
