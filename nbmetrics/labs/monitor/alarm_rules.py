@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
+from scipy.special import ndtri, stdtrit
 
 from ...ranking import is_tie, lowest, order
 from .alarms import Alarm, Rule, number_text, onsets, percent_text
@@ -67,7 +68,6 @@ MAX_NAMED_CLIENTS, MAX_TIMES_TOLD = 2, 10_000.0
 @lru_cache(maxsize=64)
 def _t_quantile(count: int) -> float:
     """Return by how many standard deviations of `count` normal values the next exceeds their mean once in 10,000."""
-    from scipy.special import stdtrit
 
     return float(-stdtrit(count - 1, ALARM_PROBABILITY)) * math.sqrt(1.0 + 1.0 / count)
 
@@ -317,7 +317,6 @@ def half_widths(losses: np.ndarray, errors: np.ndarray, levels: np.ndarray) -> n
     losses, errors : (S,) scores as losses, and their standard errors, NaN where they are not known
     levels : (S,) two-sided levels
     """
-    from scipy.special import ndtri, stdtrit
 
     deviations, freedom = run_deviations(losses)
     by_rows = -ndtri(levels / 4.0) * np.where(np.isnan(errors), np.nan, np.fmax(errors, deviations))

@@ -12,15 +12,15 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import Any
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Any, cast
 
 # Of the loop's time, what a Monitor may cost.
 MAX_COST_SHARE = 0.05
 # Where losses alone cost that much, steps are still scored, this many times more seldom than the share allows.
 MAX_RARITY = 5.0
-# In its first seconds a loop may cost so many in all: for steps whose number is so many times that of the last one that
-# was scored, or which come so many seconds after it.
+# In its first seconds the scores of a loop may cost so many in all: for steps whose number is so many times that of the
+# last one that was scored, or which come so many seconds after it.
 OPENING_SECONDS, OPENING_COST, OPENING_GROWTH, OPENING_PAUSE = 10.0, 1.0, 1.25, 0.5
 # Seconds after which what was owed then is earned again.
 OPENING_DEBT_SECONDS = 2.0 * OPENING_COST / MAX_COST_SHARE
@@ -29,7 +29,7 @@ MIN_STALL_SECONDS, STALL_TIMES = 60.0, 10.0
 # Seconds after which a loop of few steps a minute is at rest, at least and at most.
 MIN_REST_SECONDS, MAX_REST_SECONDS = 1.0, 20.0
 CELL_END = "post_run_cell"
-# What tells the number of threads of linear algebra, once it was looked up.
+# What tells and limits the number of threads of linear algebra, once it was looked up.
 _blas: Any = None
 
 
@@ -44,12 +44,13 @@ class Budget:
     Attributes
     ----------
     loop, scoring, telling : seconds spent: of the loop itself; of a processor for scores, and for the page
+    preparing : seconds of `scoring` that were spent once, on the clients before the first score
     draw, score : seconds that the last step took to be drawn, and scored
     elapsed : seconds from the first step that was logged to the last
     """
 
     def __init__(self) -> None:
-        self.loop = self.scoring = self.telling = 0.0
+        self.loop = self.scoring = self.telling = self.preparing = 0.0
         self.draw = self.score = self.elapsed = 0.0
         self._started = self._used = 0.0
         self._paid = 0.0  # the time by which all that was spent is earned
@@ -84,7 +85,7 @@ class Budget:
 
     def _is_due_early(self, now: float) -> bool:
         """Whether a step is due in the first seconds, though it is not earned."""
-        spent = self.loop + self.scoring + self.telling
+        spent = self.loop + self.scoring + self.telling - self.preparing
         has_room = self.elapsed <= OPENING_SECONDS and spent + self.draw + self.score <= OPENING_COST
         is_far_on = self._count >= OPENING_GROWTH * self._scored_count or now - self._used >= OPENING_PAUSE
         return has_room and is_far_on
@@ -129,12 +130,21 @@ def thread_seconds(thread: threading.Thread | None) -> float:
 
 def blas_threads() -> int:
     """Return how many threads NumPy's and SciPy's linear algebra uses, at most."""
+    return max([1, *(library.num_threads or 1 for library in _blas_libraries().lib_controllers)])
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Let linear algebra have one thread meanwhile: several would take turns with those of the loop, and wait."""
+    return cast(AbstractContextManager[Any], _blas_libraries().limit(limits=1))
+
+
+def _blas_libraries() -> Any:
     global _blas
     if _blas is None:
         from threadpoolctl import ThreadpoolController
 
         _blas = ThreadpoolController().select(user_api="blas")
-    return max([1, *(library.num_threads or 1 for library in _blas.lib_controllers)])
+    return _blas
 
 
 class StepClock:

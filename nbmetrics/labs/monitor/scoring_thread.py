@@ -11,6 +11,7 @@ import math
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +20,7 @@ import numpy as np
 from ...errors import printable, shown
 from .generator_sampling import StepSample
 from .history import MAX_REASONS, Point, Segment
-from .loop_timing import Budget
+from .loop_timing import Budget, one_blas_thread
 from .run_folder import MAX_FRAME_BYTES, Writer, encode_losses
 from .scoring import Scoring, StepScores
 
@@ -182,20 +183,32 @@ class ScoringThread:
 
     def _run(self) -> None:
         while batch := self._next_batch():
+            if self._segment is None:
+                with suppress(Exception):  # raised again, and told, where a step is recorded
+                    self._spend(self.begin)
+                self._budget.preparing = self._budget.scoring
             before = self._budget.scoring
-            with self._budget.spending("scoring", self._loop_thread()):
-                try:
-                    self._record(batch)
-                    if not self._queue:
-                        self._on_idle()
-                except Exception as error:  # the thread must outlive it
-                    self.errors.add(f"step {batch[0].step} was not recorded: {error!r}")
+            self._spend(lambda: self._try_to_record(batch))
             if batch[-1].sample is not None:
                 self._budget.score = self._budget.scoring - before
             with self._ready:
                 self._is_busy = False
                 self.is_scoring = any(waiting.sample is not None for waiting in self._queue)
                 self._ready.notify_all()
+
+    def _spend(self, work: Callable[[], object]) -> None:
+        """Do it on the budget's account; with all threads of linear algebra where the loop waits for every step."""
+        threads = nullcontext() if self.keep_all else one_blas_thread()
+        with threads, self._budget.spending("scoring", self._loop_thread()):
+            work()
+
+    def _try_to_record(self, batch: list[StepRecord]) -> None:
+        try:
+            self._record(batch)
+            if not self._queue:
+                self._on_idle()
+        except Exception as error:  # the thread must outlive it
+            self.errors.add(f"step {batch[0].step} was not recorded: {error!r}")
 
     def _next_batch(self) -> list[StepRecord]:
         """Wait for what is written next: a step to score, or many with losses alone; [] once closed."""

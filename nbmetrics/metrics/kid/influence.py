@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, align, concat, is_array, row_blocks, to_float64, to_numpy
+from ...arrays import Array, align, concat, row_blocks, to_float64, to_numpy
 from ...summaries.kernel_mean import KernelMean
 from ..stratified import InfluenceValues, Pieces, Strata
 from ..weak_cache import remember

@@ -173,7 +173,8 @@ class Polynomial(Kernel):
         rows, count, diagonal = super().content(sample)
         if isinstance(rows, Gaussian) or not self.has_embedding(sample.dim):
             return rows, count, diagonal
-        is_smaller = embedding.length(sample.dim + 1) <= rows.shape[0] * sample.dim
+        n, d = rows.shape
+        is_smaller = embedding.length(d + 1) <= n * d and not self.takes_pairs(n, n, d)
         return (self.embed(rows) if is_smaller else rows), count, diagonal
 
     def has_embedding(self, d: int) -> bool:
@@ -271,8 +272,9 @@ class Polynomial(Kernel):
 
     def _row_means(self, rows: Array, content: Any) -> np.ndarray:
         d = rows.shape[1]
-        if not isinstance(content, (Embedding, Gaussian)) and not self.takes_pairs(*map(len, (rows, content)), d):
-            content = self.embed(content)
+        if not isinstance(content, (Embedding, Gaussian)):
+            takes_pairs = self.takes_pairs(rows.shape[0], content.shape[0], d)
+            content = content if takes_pairs else self.embed(content)
         if not isinstance(content, Embedding):
             return super()._row_means(rows, content)
         means = np.empty(rows.shape[0])

@@ -22,6 +22,8 @@ from nbmetrics.labs.monitor.loop_timing import (
     OPENING_SECONDS,
     Budget,
     StepClock,
+    blas_threads,
+    one_blas_thread,
 )
 
 seconds = st.floats(1e-4, 1.0)
@@ -183,3 +185,29 @@ def test_a_monitor_watches_the_cells_until_it_is_closed(shell, opened):
     assert monitor.wait(60) and time.time() - monitor.told["last_step"] < 60
     monitor.close()
     assert not shell.events.callbacks[loop_timing.CELL_END]
+
+
+def test_what_is_spent_once_on_the_clients_takes_no_scores_from_the_first_seconds():
+    def scored(preparing):
+        budget, count = Budget(), 0
+        for step in range(2_000):
+            now = 100.0 + step * 5e-3
+            budget.advance_to(now)
+            if budget.is_due(now):
+                if not count:
+                    budget.spend("scoring", preparing)
+                    budget.preparing = preparing
+                budget.begin_step(now)
+                budget.score = 0.08
+                budget.spend("scoring", 0.08)
+                count += 1
+        return count
+
+    assert scored(0.0) == scored(0.9) >= 10
+
+
+def test_scores_have_one_thread_of_linear_algebra_and_others_have_theirs_back():
+    before = blas_threads()
+    with one_blas_thread():
+        assert blas_threads() == 1
+    assert blas_threads() == before
