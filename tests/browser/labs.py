@@ -6,7 +6,7 @@ import numpy as np
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from tests.browser.page import press, told
+from tests.browser.page import press, told, unfold
 from tests.labs.toolkit.common import COMPARED, RECORDED, made
 from tests.slow import by_default
 from tests.waiting import until
@@ -151,7 +151,11 @@ def group(page, case):
 
 
 def handle(root, case):
-    return root.get_by_role("slider", name=case.handle, exact=True)
+    """What a test drags; where it stands in a fold, folds are opened."""
+    slider = root.get_by_role("slider", name=case.handle, exact=True)
+    if not slider.count():
+        unfold(root)
+    return slider
 
 
 def shown(root):
