@@ -178,6 +178,28 @@ def to_numpy(x: Array) -> np.ndarray:
     return x.cpu().numpy() if is_torch_array(x) else np.asarray(x)
 
 
+def is_on_host(x: Array) -> bool:
+    """Whether the array is in main memory, so that `to_numpy` copies nothing."""
+    return not is_torch_array(x) or x.device.type == "cpu"
+
+
+def host_view(x: Array) -> Array:
+    """`x` in NumPy where that copies nothing; an array on another device itself."""
+    return to_numpy(x) if is_on_host(x) else x
+
+
+def take_rows(x: Array, positions: np.ndarray) -> Array:
+    """The rows of `x` at these positions, on its device."""
+    xp = namespace(x)
+    return xp.take(x, xp.asarray(positions, device=device(x)), axis=0)
+
+
+def take_columns(x: Array, positions: np.ndarray) -> Array:
+    """The columns of `x` at these positions, on its device."""
+    xp = namespace(x)
+    return xp.take(x, xp.asarray(positions, device=device(x)), axis=1)
+
+
 @contextmanager
 def evaluation_mode(module: Any, seed: int) -> Iterator[Array]:
     """A torch module in evaluation mode, without gradients, its own randomness seeded; gives its first parameter.
@@ -387,6 +409,17 @@ def squared_distances(x: Array, y: Array, tolerance: float) -> Array:
     from scipy.spatial.distance import cdist
 
     return cdist(x, y, "sqeuclidean")
+
+
+def median_distance(x: Array) -> float:
+    """The median of ‖x_a − x_b‖ over pairs of rows."""
+    if is_torch_array(x):
+        ordered = sys.modules["torch"].pdist(x).sort().values
+        pairs = ordered.shape[0]
+        return float(ordered[(pairs - 1) // 2] + ordered[pairs // 2]) / 2.0
+    from scipy.spatial.distance import pdist
+
+    return float(np.median(pdist(x)))
 
 
 def total(x: Array) -> float:

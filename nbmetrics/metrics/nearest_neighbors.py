@@ -2,8 +2,8 @@
 
 A float32 product gives every squared distance within proven bounds `low ≤ d² ≤ high`. What the bounds leave
 open (near-duplicates, ties, rows far from the others) goes to a float64 product, and what that leaves open is
-summed directly in float64, always by NumPy: the same pair of rows gives the same bits wherever it appears, so
-ties are ties, and NumPy and torch agree. No n × m matrix is ever held.
+summed directly in float64, in one order: the same pair of rows gives the same bits wherever it appears, so ties are
+ties. No n × m matrix is ever held, and rows stay on their device: what leaves it is a few numbers a row.
 """
 
 from __future__ import annotations
@@ -19,13 +19,27 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_torch_array
 
-from ..arrays import Array, mean_rows, memory, namespace, row_blocks, to_float64, to_numpy, uniform_blocks
+from ..arrays import (
+    Array,
+    host_view,
+    is_on_host,
+    mean_rows,
+    memory,
+    namespace,
+    row_blocks,
+    take_rows,
+    to_float64,
+    to_numpy,
+    uniform_blocks,
+)
 
 # A block of bounds of this size stays in the cache while it is compared.
 CACHE_BYTES = 4 * 2**20
 # Pairs left open, for each row of a block or table, beyond which the finer product is the cheaper way.
 MAX_OPEN_PAIRS_PER_ROW = 48
 MAX_OPEN_PAIRS = 2**20
+# Numbers modulo 2⁶⁴ that name a row on a device.
+HASHES = 4
 
 
 @dataclass(frozen=True)
@@ -50,16 +64,15 @@ class Distinct:
     @classmethod
     def of(cls, rows: Array) -> Distinct:
         """From rows (n, d)."""
-        content = np.ascontiguousarray(to_numpy(rows))
-        digests = [hashlib.sha256(row).digest() for row in content]
-        whole = hashlib.sha256(b"".join(digests) + repr((content.shape, content.dtype)).encode()).digest()
+        digests = _digests(rows)
+        kind = tuple(rows.shape), str(rows.dtype)
+        whole = hashlib.sha256(b"".join(digests) + repr(kind).encode()).digest()
         positions: dict[bytes, int] = {}
         inverse = np.fromiter((positions.setdefault(d, len(positions)) for d in digests), dtype=np.int64)
-        first = np.full(len(positions), len(content))
-        np.minimum.at(first, inverse, np.arange(len(content)))
-        if len(positions) < len(content):
-            xp = namespace(rows)
-            rows = xp.take(rows, _like(first, rows), axis=0)
+        first = np.full(len(positions), len(digests))
+        np.minimum.at(first, inverse, np.arange(len(digests)))
+        if len(positions) < len(digests):
+            rows = take_rows(rows, first)
         return cls(rows, first, inverse, np.bincount(inverse), whole)
 
     @property
@@ -68,13 +81,30 @@ class Distinct:
 
     def reorder(self, order: np.ndarray) -> Distinct:
         """The same in another order, (u,) positions; of several at one distance a search finds the first."""
-        rows = namespace(self.rows).take(self.rows, _like(order, self.rows), axis=0)
+        rows = take_rows(self.rows, order)
         inverse = np.argsort(order)[self.inverse]
         return replace(self, rows=rows, first=self.first[order], counts=self.counts[order], inverse=inverse)
 
     def with_rows(self, rows: Array) -> Distinct:
         """The same, with its rows in another library or on another device."""
         return replace(self, rows=rows)
+
+
+def _digests(rows: Array) -> list[bytes]:
+    """One digest a row: equal rows have the same, others differ but for chance.
+
+    On a device they are sums of the row's 32-bit words times random numbers, modulo 2⁶⁴.
+    """
+    if is_on_host(rows):
+        return [hashlib.sha256(row).digest() for row in np.ascontiguousarray(to_numpy(rows))]
+    torch = sys.modules["torch"]
+    n, width = rows.shape[0], rows.shape[1] * rows.dtype.itemsize // 4
+    factors = np.random.default_rng(0).integers(-(2**63), 2**63, size=(HASHES, width))
+    factors, sums = torch.asarray(factors, device=rows.device), []
+    for block in row_blocks(n, 16 * width):
+        words = rows[block, :].contiguous().view(torch.int32)
+        sums.append(torch.stack([(words * each).sum(dim=1) for each in factors], dim=1))
+    return [row.tobytes() for row in to_numpy(torch.concat(sums))]
 
 
 class Bounds:
@@ -122,8 +152,8 @@ class Bounds:
 
         Square blocks: thin ones starve the product, long ones the cache.
         """
-        cache = CACHE_BYTES if str(self.right.device) == "cpu" else memory.block_bytes
-        step = math.isqrt(cache // self.right.dtype.itemsize)
+        cache = CACHE_BYTES if is_on_host(self.right) else memory.block_bytes
+        step = math.isqrt(int(cache) // self.right.dtype.itemsize)
         for rows in uniform_blocks(self.x.shape[0], step):
             left = self._left(rows)
             for columns in uniform_blocks(self.right.shape[0], step):
@@ -172,14 +202,33 @@ def _like(values: np.ndarray, other: Array) -> Array:
     return xp.asarray(values, device=other.device)
 
 
-def direct(x: np.ndarray, y: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    """‖x_i − y_j‖² in float64 for each pair; the bits do not depend on which other pairs are asked for."""
+def direct(x: Array, y: Array, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """‖x_i − y_j‖² in float64 for each pair; the bits do not depend on which other pairs are asked for.
+
+    `x` and `y` are of `host_view`.
+    """
     squared = np.empty(len(i))
+    if not isinstance(x, np.ndarray):
+        for part in row_blocks(len(i), 32 * x.shape[1]):
+            gap = to_float64(take_rows(x, i[part])) - to_float64(take_rows(y, j[part]))
+            gap *= gap
+            squared[part] = to_numpy(_sum_in_halves(gap))
+        return squared
     for part in row_blocks(len(i), 8 * x.shape[1], CACHE_BYTES // 4):
         gap = np.subtract(x[i[part]], y[j[part]], dtype=np.float64)
         gap *= gap
         squared[part] = gap.sum(axis=1)
     return squared
+
+
+def _sum_in_halves(a: Array) -> Array:
+    """The sum of each row (n,), by the same additions however many rows there are; `a` is written over."""
+    width = a.shape[1]
+    while width > 1:
+        rest = (width + 1) // 2
+        a[:, : width - rest] += a[:, rest:width]
+        width = rest
+    return a[:, 0]
 
 
 class _TooCoarse(Exception):
@@ -190,8 +239,8 @@ class _TooCoarse(Exception):
 class _Nearest:
     """The k nearest columns of each row, found as blocks of bounds come in."""
 
-    x: np.ndarray
-    y: np.ndarray
+    x: Array
+    y: Array
     k: int
     unit: float
     patient: bool
@@ -311,7 +360,7 @@ def _search(x: Array, y: Array | None, k: int) -> _Nearest:
 def _search_in_bounds(x: Array, y: Array | None, k: int, *, fine: bool) -> _Nearest:
     bounds = Bounds(x, y, fine=fine)
     others = x.shape[0] - 1 if y is None else y.shape[0]
-    table = _Nearest(to_numpy(x), to_numpy(x if y is None else y), min(k, others), bounds.unit, fine)
+    table = _Nearest(host_view(x), host_view(x if y is None else y), min(k, others), bounds.unit, fine)
     for rows, columns, low, high in bounds.blocks():
         if y is None and rows == columns:
             own = range(rows.stop - rows.start)
@@ -345,7 +394,7 @@ class DistanceComparison:
 
     def __init__(self, x: Array, y: Array, across: np.ndarray, along: np.ndarray, *, inclusive: bool) -> None:
         self.sides = x, y
-        self.rows = to_numpy(x), to_numpy(y)
+        self.rows = host_view(x), host_view(y)
         self.radii = across, along
         self.inclusive = inclusive
 

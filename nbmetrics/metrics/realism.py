@@ -6,7 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, align, as_rows, check_frames, like, row_blocks, squared_distances, to_float64, to_numpy
+from ..arrays import (
+    Array,
+    align,
+    as_rows,
+    check_frames,
+    host_view,
+    like,
+    namespace,
+    row_blocks,
+    squared_distances,
+    take_rows,
+    to_float64,
+    to_numpy,
+)
 from ..errors import check_count
 from .nearest_neighbors import CACHE_BYTES, Distinct, direct, kth_within
 
@@ -45,15 +58,18 @@ def realism(real: Any, generated: Any, k: int = 3) -> Array:
     x, y = align(first, as_rows(generated, "generated", dim=first.shape[1]))
     squared = kth_within(Distinct.of(x), k).squared
     kept = squared <= np.median(squared)
-    x, squared = x[np.flatnonzero(kept), :], squared[kept]
+    x, squared = take_rows(x, np.flatnonzero(kept)), squared[kept]
     ratios = [_best(x, squared, y[block, :]) for block in row_blocks(y.shape[0], 32 * x.shape[0], CACHE_BYTES)]
     return like(np.sqrt(np.concatenate(ratios)), y)
 
 
 def _best(x: Array, squared: np.ndarray, y: Array) -> np.ndarray:
     """The largest squared radius over squared distance of each row of y, (m,)."""
-    apart = to_numpy(squared_distances(to_float64(y), to_float64(x), EXACT * float(np.max(squared))))
+    apart = squared_distances(to_float64(y), to_float64(x), EXACT * float(np.max(squared)))
+    xp = namespace(apart)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        which = np.argmax(np.nan_to_num(squared / apart, nan=np.inf), axis=1)
-        distance = direct(to_numpy(y), to_numpy(x), np.arange(len(which)), which)
+        ratio = like(squared, apart) / apart
+        finite = xp.clip(ratio, None, float(np.finfo(np.float64).max))
+        which = to_numpy(xp.argmax(xp.where(xp.isnan(ratio), xp.inf, finite), axis=1))  # 0/0 comes before 1/0
+        distance = direct(host_view(y), host_view(x), np.arange(len(which)), which)
         return np.where(distance > 0.0, squared[which] / distance, np.inf)

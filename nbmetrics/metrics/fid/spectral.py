@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...arrays import PASSING_BYTES, Array, align, like, namespace, row_blocks, subtract, to_float64, to_numpy
+from ...arrays import PASSING_BYTES, Array, align, like, namespace, row_blocks, subtract, to_float64, to_numpy, total
 from ...summaries.moments import Moments
 from ...summaries.roots import nuclear_norm
 from ..stratified import Pieces, Strata, whole
@@ -89,24 +89,25 @@ class Stratum:
         n = rows.shape[0]
         self.n, self.share, self.v = n, share, share * (n - 1.0 + share) / (n * (n - 1.0))
         swell, squared_shift = n / (n - 1.0), to_numpy(shift) ** 2
-        least = LEAST_LEFT / (1.0 + self.v * about.e)
+        xp, least = namespace(axes), like(LEAST_LEFT / (1.0 + self.v * about.e), axes)
         inverse, squared_inverse = (like(m, axes) for m in (grid.inverse.T, (grid.inverse**2).T))
+        level, weight = like(grid.s, axes), like(about.weight, axes)
         sums, norms = np.zeros((8, grid.t.size)), np.zeros(2)
         self.influence_values = np.empty(n)
         for block in row_blocks(n, 80 * grid.t.size + 24 * axes.shape[0], 2 * PASSING_BYTES):
             centred, own_axes = align(subtract(to_float64(rows[block, :]), mean), axes)
             z = centred @ own_axes
-            form, form2 = swell * to_numpy(z**2 @ inverse), to_numpy(z**2 @ squared_inverse)
-            cross = 2.0 * to_numpy((z * shift) @ inverse)
-            left = np.maximum(1.0 - self.v * form, least)
-            self.influence_values[block] = (to_numpy((z + shift) ** 2 @ squared_inverse) / left) @ about.weight
+            form, form2 = swell * (z**2 @ inverse), z**2 @ squared_inverse
+            cross = 2.0 * ((z * shift) @ inverse)
+            left = xp.maximum(1.0 - self.v * form, least)
+            self.influence_values[block] = to_numpy(((z + shift) ** 2 @ squared_inverse / left) @ weight)
             # about S(t), so that their variances lose no digits
-            inside, outside = form - grid.s, form / left - grid.s
+            inside, outside = form - level, form / left - level
             first = inside, outside, form2, form2 / left**2
             second = (inside + cross) ** 2, cross**2, (outside + cross / left) ** 2, (cross / left) ** 2
-            sums += [x.sum(axis=0) for x in (*first, *second)]
-            length = to_numpy(z**2).sum(axis=1)
-            norms += [length.sum(), (length**2).sum()]
+            sums += to_numpy(xp.stack([xp.sum(x, axis=0) for x in (*first, *second)]))
+            length = xp.sum(z**2, axis=1)
+            norms += [total(length), total(length**2)]
         inside, outside, form2, force, inside2, cross2, outside2, cross_left2 = sums / n
         self.level = inside + grid.s
         self.within = inside2 - inside**2 - 0.5 * cross2

@@ -87,6 +87,12 @@ def _pieces(rows: Array, sizes: Sequence[int]) -> Iterator[tuple[Array, list[int
         yield rows[block, :], list(sizes) if len(sizes) > 1 else [block.stop - block.start]
 
 
+def membership(sizes: Sequence[int], other: Array) -> Array:
+    """Return (n, parts) 1 where the row is of the part, else 0, in the type and on the device of another array."""
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    return namespace(other).astype(like(owner[:, None] == np.arange(len(sizes)), other), other.dtype)
+
+
 @dataclass(frozen=True, eq=False)
 class PartedRows:
     """Rows of parts of these sizes, one below the other."""
@@ -101,8 +107,10 @@ def block_cell_sums(kernel: Any, x: PartedRows, y: PartedRows) -> np.ndarray:
     xp = namespace(block)
     ends = np.cumsum(y.sizes).tolist()
     columns = [xp.sum(block[:, b - w : b], axis=1, dtype=xp.float64) for b, w in zip(ends, y.sizes, strict=True)]
-    starts = np.cumsum([0, *x.sizes[:-1]])
-    return np.add.reduceat(to_numpy(xp.stack(columns, axis=1)), starts, axis=0)
+    sums = xp.stack(columns, axis=1)
+    if isinstance(sums, np.ndarray):
+        return np.add.reduceat(sums, np.cumsum([0, *x.sizes[:-1]]), axis=0)
+    return to_numpy(membership(x.sizes, sums).T @ sums)
 
 
 def weighted_row_sums(kernel: Any, x: Array, y: Array, weights: np.ndarray) -> np.ndarray:
@@ -137,11 +145,11 @@ def replicate_sums(kernel: Any, x: Array, y: Array, weights_of_x: np.ndarray, we
     """Return Σ_ab v_a w_b k(x_a, y_b) of each replicate, (replicates,); weights (replicates, n) and (replicates, m)."""
     x, y = align(x, y)
     sums = np.zeros(len(weights_of_x))
-    for i in range(0, x.shape[0], BLOCK_ROWS):
-        for j in range(0, y.shape[0], BLOCK_ROWS):
-            block = to_numpy(kernel.block(x[i : i + BLOCK_ROWS, :], y[j : j + BLOCK_ROWS, :]))
-            left = weights_of_x[:, i : i + BLOCK_ROWS] @ block
-            sums += np.einsum("bm,bm->b", left, weights_of_y[:, j : j + BLOCK_ROWS])
+    for i in uniform_blocks(x.shape[0], BLOCK_ROWS):
+        for j in uniform_blocks(y.shape[0], BLOCK_ROWS):
+            block = to_float64(kernel.block(x[i, :], y[j, :]))
+            left = like(weights_of_x[:, i], block) @ block
+            sums += to_numpy(namespace(left).vecdot(left, like(weights_of_y[:, j], left)))
     return sums
 
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import Array, like, namespace, to_float64, to_numpy, uniform_blocks
+from ...arrays import Array, namespace, to_float64, to_numpy, uniform_blocks
+from .block_sums import membership
 
 # Numbers of a strip of pairs, which stays in the cache of a core while its powers are summed.
 STRIP_NUMBERS = 2**17
@@ -45,16 +46,14 @@ class CubicRows:
     def of(cls, rows: Array, along: Array, sizes: Sequence[int]) -> CubicRows:
         """Return rows u and their a, (n,), of parts of these sizes, one below the other."""
         xp = namespace(rows)
-        owner = np.repeat(np.arange(len(sizes)), sizes)
-        membership = xp.astype(like(owner[:, None] == np.arange(len(sizes)), rows), rows.dtype)
-        along = to_float64(along)
-        weights = xp.stack([along**0, along, along * along])[:, :, None] * to_float64(membership)[None]
+        owners, along = membership(sizes, rows), to_float64(along)
+        weights = xp.stack([along**0, along, along * along])[:, :, None] * to_float64(owners)[None]
         flat = xp.reshape(xp.permute_dims(weights, (0, 2, 1)), (-1, rows.shape[0]))
         moments = to_float64(xp.astype(flat, rows.dtype) @ rows)
         return cls(
             rows,
             along,
-            membership,
+            owners,
             xp.reshape(moments, (3, len(sizes), rows.shape[1])),
             to_numpy(xp.sum(weights, axis=1)),
         )

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, like, mean_rows, namespace, row_blocks, scatter, to_float64, to_numpy
+from ...arrays import Array, like, mean_rows, namespace, row_blocks, scatter, take_columns, to_float64, to_numpy
 from ...distributions import Gaussian
 
 # Products of two coordinates made at a time: few enough to stay in the processor's cache.
@@ -89,14 +89,14 @@ class Contraction:
 def pack(matrix: Array) -> np.ndarray:
     """The mean of φ from the mean of z_i z_j z_k as `Contraction` lays it out."""
     positions, roots = _triples(matrix.shape[1])
-    return to_numpy(matrix).reshape(-1).take(positions) * roots
+    return to_numpy(take_columns(namespace(matrix).reshape(matrix, (1, -1)), positions)[0, :]) * roots
 
 
-def features(z: np.ndarray) -> np.ndarray:
+def features(z: Array) -> Array:
     """φ of each row, (n, C(w+2, 3))."""
     positions, roots = _triples(z.shape[1])
     pair, last = np.divmod(positions, z.shape[1])
-    return products(z)[:, pair] * z[:, last] * roots
+    return take_columns(products(z), pair) * take_columns(z, last) * like(roots, z)
 
 
 def witness(vector: np.ndarray, z: Array) -> Array:
@@ -139,14 +139,14 @@ class ThirdMoments:
         """Of rows (n, d); `kernel` is cubic, and for its γ alone."""
         n, d = rows.shape
         centre = mean_rows(rows)
-        mean, triples = to_numpy(centre), np.zeros((pairs_worth(d), d))
+        mean, triples = to_numpy(centre), like(np.zeros((pairs_worth(d), d)), rows)
         for block in row_blocks(n, 8 * pairs_worth(d), CACHED_PRODUCTS):
-            y = to_numpy(to_float64(rows[block, :])) - mean
+            y = to_float64(rows[block, :]) - centre
             triples += products(y).T @ y
         own = kernel.about(mean)
         diagonal = own.finite(lambda: own.diagonal(rows))
         second = to_numpy(scatter(rows, centre))[np.triu_indices(d)] / n
-        return cls(mean, second, triples.reshape(-1)[_triple_positions(d)[0]] / n, diagonal)
+        return cls(mean, second, to_numpy(triples).reshape(-1)[_triple_positions(d)[0]] / n, diagonal)
 
     @classmethod
     def of_distribution(cls, distribution: Gaussian) -> ThirdMoments:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import align, namespace, to_float64, total
+from ...arrays import align, namespace, take_rows, to_float64, total
 from ...distributions import Distribution, parts_of
 from ...errors import InvalidInput, check_choice, check_count, shown
 from ...summaries.kernel_mean import KernelMean, KernelPart
@@ -163,7 +163,7 @@ class LinearTime(_RowsEstimator):
         x, y = _aligned_rows(self.kernel, real, generated)
         rng = np.random.default_rng(self.seed)
         pairs = min(x.shape[0], y.shape[0]) // 2
-        x, y = x[rng.permutation(x.shape[0])[: 2 * pairs]], y[rng.permutation(y.shape[0])[: 2 * pairs]]
+        x, y = (take_rows(rows, rng.permutation(rows.shape[0])[: 2 * pairs]) for rows in (x, y))
         (a, b), (c, d) = (x[:pairs], x[pairs:]), (y[:pairs], y[pairs:])
         pairs_of = ((a, b), (c, d), (a, d), (b, c))
         means = self.kernel.finite(lambda: np.array([self.kernel.elementwise_mean(*both) for both in pairs_of]))
@@ -218,7 +218,7 @@ class OnSubsets(_RowsEstimator):
         rng = np.random.default_rng(self.plan.seed)
         sums = np.zeros(3)
         for _ in range(self.plan.count):
-            a, b = x[rng.permutation(x.shape[0])[:size]], y[rng.permutation(y.shape[0])[:size]]
+            a, b = (take_rows(rows, rng.permutation(rows.shape[0])[:size]) for rows in (x, y))
             if not self.kernel.is_single(a, b):
                 a, b = to_float64(a), to_float64(b)
             sums += self.kernel.finite(lambda: self._terms(a, b))  # noqa: B023

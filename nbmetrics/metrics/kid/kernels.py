@@ -15,10 +15,14 @@ import numpy as np
 from ...arrays import (
     Array,
     align,
+    concat,
     is_array,
+    like,
+    median_distance,
     namespace,
     row_blocks,
     squared_distances,
+    take_rows,
     to_float64,
     to_numpy,
     total,
@@ -128,9 +132,9 @@ class Kernel:
         if isinstance(a, Gaussian) and isinstance(b, Gaussian):
             return self.gaussian_mean(a, b)
         if isinstance(a, Gaussian):
-            return float(np.mean(self.point_means(to_numpy(b), a)))
+            return float(np.mean(self.point_means(b, a)))
         if isinstance(b, Gaussian):
-            return float(np.mean(self.point_means(to_numpy(a), b)))
+            return float(np.mean(self.point_means(a, b)))
         return self._rows_mean(a, b)
 
     def _rows_mean(self, x: Array, y: Array) -> float:
@@ -144,7 +148,7 @@ class Kernel:
 
     def _row_means(self, rows: Array, content: Any) -> np.ndarray:
         if isinstance(content, Gaussian):
-            return np.asarray(self.point_means(to_numpy(to_float64(rows)), content))
+            return self.point_means(rows, content)
         x, y = align(rows, content)
         return block_sums.weighted_row_sums(self, x, y, np.full(y.shape[0], 1.0 / y.shape[0]))
 
@@ -242,16 +246,18 @@ class RBF(Kernel):
         return float(self._mean_over_gaussian(a.mean[None], b.mean, np.concatenate([a.root, b.root]))[0])
 
     def point_means(self, rows: Array, distribution: Gaussian) -> np.ndarray:
-        return self._mean_over_gaussian(np.asarray(rows, dtype=np.float64), distribution.mean, distribution.root)
+        return self._mean_over_gaussian(to_float64(rows), distribution.mean, distribution.root)
 
-    def _mean_over_gaussian(self, x: np.ndarray, mean: np.ndarray, root: np.ndarray) -> np.ndarray:
+    def _mean_over_gaussian(self, x: Array, mean: np.ndarray, root: np.ndarray) -> np.ndarray:
         """With covariance rootᵀroot: along its axes the variance is s² + σ², across them σ²."""
-        variance = self._variance(mean.size)
+        variance, xp = self._variance(mean.size), namespace(x)
         _, s, axes = np.linalg.svd(root, full_matrices=False)
-        along = (x - mean) @ axes.T
-        across = x - mean - along @ axes
-        squared = np.sum(across * across, axis=1) / variance + np.sum(along * along / (s * s + variance), axis=1)
-        return self.scale * np.exp(-0.5 * (squared + np.sum(np.log1p(s * s / variance))))
+        centred, basis = x - like(mean, x), like(axes, x)
+        along = centred @ basis.T
+        across = centred - along @ basis
+        squared = xp.sum(across * across, axis=1) / variance
+        squared += xp.sum(along * along / like(s * s + variance, x), axis=1)
+        return self.scale * np.exp(-0.5 * (to_numpy(squared) + np.sum(np.log1p(s * s / variance))))
 
     def _apply_scale(self, values: Array) -> Array:
         return values if self.scale == 1.0 else self.scale * values
@@ -272,13 +278,11 @@ def _median_distance(clients: Sequence[Sample], most: int = 2_000) -> float:
             drawn.append(np.asarray(client.exact_distribution.sample(share, rng)))
         else:
             chosen = rng.permutation(client.rows.shape[0])[:share]
-            drawn.append(to_numpy(client.rows)[chosen])
-    from scipy.spatial.distance import pdist
-
-    rows = np.concatenate(drawn).astype(np.float64)
+            drawn.append(take_rows(client.rows, chosen))
+    rows = concat([to_float64(some) for some in drawn])
     if len(rows) < 2:
         raise InvalidInput("sigma", "there is 1 row, so no distance between rows", "Give sigma as a number")
-    median = float(np.median(pdist(rows)))
+    median = median_distance(rows)
     if median < 1 / EXTREME:
         raise InvalidInput("sigma", f"the median distance between rows is {median:g}", "Give sigma as a number")
     return median
@@ -333,13 +337,13 @@ def magnitude(x: Array) -> float:
     return max(-float(xp.min(x)), float(xp.max(x)))
 
 
-def some_of(rows: Array, most: int) -> np.ndarray:
-    """At most that many rows, evenly apart, in float64 NumPy."""
+def some_of(rows: Array, most: int) -> Array:
+    """At most that many rows, evenly apart, in float64."""
     n = rows.shape[0]
-    return to_numpy(to_float64(rows[:: -(-n // most), :]))
+    return to_float64(rows[:: -(-n // most), :])
 
 
-def some_rows(clients: Sequence[Sample], most: int = 256) -> list[np.ndarray]:
+def some_rows(clients: Sequence[Sample], most: int = 256) -> list[Array]:
     """A few rows of each client, of a stream the first; of a distribution two points with its mean and covariance's
     trace."""
     share = max(2, most // len(clients))

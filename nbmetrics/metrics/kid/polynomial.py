@@ -57,10 +57,10 @@ def _rows(parts: Sequence[Any]) -> int:
     return sum(p.content.shape[0] if is_array(p.content) else _dim(p.content) for p in parts)
 
 
-def is_far(rows: np.ndarray, gamma: float, constant: float, ratio: float = FAR_RATIO) -> bool:
+def is_far(rows: Array, gamma: float, constant: float, ratio: float = FAR_RATIO) -> bool:
     """Whether the kernel at the mean of the rows is so many times the kernel of their deviations from it."""
-    mean = rows.mean(axis=0)
-    spread = gamma * float(np.mean(np.sum((rows - mean) ** 2, axis=1)))
+    mean = namespace(rows).mean(rows, axis=0)
+    spread = gamma * total((rows - mean) ** 2) / rows.shape[0]
     return constant + gamma * float(mean @ mean) > ratio * spread
 
 
@@ -114,7 +114,7 @@ class Polynomial(Kernel):
             return rows
         return to_float64(rows) if self._is_far(some_of(rows, PROBED_ROWS)) else rows
 
-    def _is_far(self, rows: np.ndarray) -> bool:
+    def _is_far(self, rows: Array) -> bool:
         """Whether means of k over such rows are so large that in float32 their differences are mostly rounding."""
         return is_far(rows, self.gamma_of(rows.shape[1]), self.coef0, self._far_ratio)
 
@@ -163,11 +163,10 @@ class Polynomial(Kernel):
         return base**3 + 3 * g * g * base * spread + 6 * g**3 * float(c2m1 @ c1m2)
 
     def point_means(self, rows: Array, distribution: Gaussian) -> np.ndarray:
-        g = self.gamma_of(distribution.dim)
-        x = np.asarray(rows, dtype=np.float64)
-        base = 1.0 + g * (x @ distribution.mean)
-        projected = x @ distribution.root.T
-        return base**3 + 3 * g * g * base * np.sum(projected * projected, axis=1)
+        g, x = self.gamma_of(distribution.dim), to_float64(rows)
+        base = 1.0 + g * (x @ like(distribution.mean, x))
+        projected = x @ like(distribution.root.T, x)
+        return to_numpy(base**3 + 3 * g * g * base * namespace(x).sum(projected * projected, axis=1))
 
     def content(self, sample: Sample) -> tuple[Any, float, float]:
         rows, count, diagonal = super().content(sample)
@@ -204,7 +203,7 @@ class Polynomial(Kernel):
         """Return this kernel about a centre."""
         return CentredPolynomial(self.degree, self.gamma, self.coef0, centre)
 
-    def features(self, rows: np.ndarray) -> np.ndarray:
+    def features(self, rows: Array) -> Array:
         """φ of each row, (n, C(d+3, 3)): φ(x)·φ(y) = k(x, y)."""
         z, first = self.coordinates(rows)
         phi = embedding.features(z)
@@ -303,8 +302,8 @@ class CentredPolynomial(Polynomial):
     def at_centre(self) -> float:
         return 0.0
 
-    def _is_far(self, rows: np.ndarray) -> bool:
-        return is_far(rows - self.centre, self.gamma_of(rows.shape[1]), 0.0, self._far_ratio)
+    def _is_far(self, rows: Array) -> bool:
+        return is_far(rows - like(self.centre, rows), self.gamma_of(rows.shape[1]), 0.0, self._far_ratio)
 
     def _from_centre(self, rows: Array) -> Array:
         """u = x − c in the type of the rows, subtracted in it where it holds c, else in float64."""
@@ -406,16 +405,16 @@ class CentredPolynomial(Polynomial):
         return float(own + mixed + 6.0 * g**3 * float((b.cov @ a.mean) @ c1m2))
 
     def point_means(self, rows: Array, distribution: Gaussian) -> np.ndarray:
-        return self._point_means(np.asarray(rows, dtype=np.float64) - self.centre, distribution)
+        return self._point_means(self._from_centre(to_float64(rows)), distribution)
 
-    def _point_means(self, u: np.ndarray, distribution: Gaussian) -> np.ndarray:
-        g = self.gamma_of(distribution.dim)
+    def _point_means(self, u: Array, distribution: Gaussian) -> np.ndarray:
+        g, xp = self.gamma_of(distribution.dim), namespace(u)
         a, (b, spread) = self._along(u), self._distribution_along(distribution)
-        t = g * (u @ (distribution.mean - self.centre))
-        projected, along = u @ distribution.root.T, distribution.root @ self.centre
-        cross = g * g * np.sum(projected * (projected + 2.0 * along), axis=1)
-        points = self._without_ends(a, np.full_like(a, b), t)
-        return np.asarray(points + 3.0 * ((self.base + a + b + t) * cross + (a + t) * spread))
+        t = g * (u @ like(distribution.mean - self.centre, u))
+        projected, along = u @ like(distribution.root.T, u), like(distribution.root @ self.centre, u)
+        cross = g * g * xp.sum(projected * (projected + 2.0 * along), axis=1)
+        points = self._without_ends(a, xp.full_like(a, b), t)
+        return to_numpy(points + 3.0 * ((self.base + a + b + t) * cross + (a + t) * spread))
 
     def linear(self, rows: Array) -> Array:
         """z − z(c), (n, d+1), turned so that z(c) is √β along the first coordinate."""
@@ -463,10 +462,10 @@ def about_mean(kernel: Any, clients: Sequence[Sample]) -> Any:
     parts = some_rows(clients)
     if not parts:
         return kernel
-    rows = np.concatenate(parts)
+    rows = concat(parts)
     if not is_far(rows, kernel.gamma_of(rows.shape[1]), kernel.coef0):
         return kernel
-    centre = rows.mean(axis=0)
+    centre = to_numpy(namespace(rows).mean(rows, axis=0))
     if np.abs(centre).max() < FLOAT32_LIMIT:
         centre = centre.astype(np.float32).astype(np.float64)  # x − c then has room in float32 where x is near c
     return CentredPolynomial(kernel.degree, kernel.gamma, kernel.coef0, centre)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, like, row_blocks, to_float64, to_numpy
+from ...arrays import Array, like, namespace, row_blocks, to_float64, to_numpy
 from ...distributions import Distribution, Empirical
 from ...errors import InvalidInput, check_count
 from ..base import Sample
@@ -75,20 +75,18 @@ class RandomFeatures(Kernel):
     def resolve(self, clients: Sequence[Sample]) -> RandomFeatures:
         return RandomFeatures(self.kernel.resolve(clients), self.count, self.seed)
 
-    def features(self, rows: Array) -> np.ndarray:
+    def features(self, rows: Array) -> Array:
         """φ of each row, (n, count)."""
-        x = to_numpy(to_float64(rows))
+        x, xp, d = to_float64(rows), namespace(rows), rows.shape[1]
         if self.is_bounded:
-            angles = x @ (_directions(self.seed, x.shape[1], self.count // 2) / math.sqrt(self._variance(x.shape[1])))
-            return math.sqrt(2.0 * self.kernel.scale / self.count) * np.hstack([np.cos(angles), np.sin(angles)])
-        scaled = math.sqrt(self.kernel.gamma_of(x.shape[1])) * x
-        z = np.hstack([np.full((len(x), 1), math.sqrt(self.kernel.coef0)), scaled])
+            angles = x @ like(_directions(self.seed, d, self.count // 2) / math.sqrt(self._variance(d)), x)
+            return math.sqrt(2.0 * self.kernel.scale / self.count) * xp.concat([xp.cos(angles), xp.sin(angles)], axis=1)
+        scaled = math.sqrt(self.kernel.gamma_of(d)) * x
+        z = xp.concat([xp.full_like(x[:, :1], math.sqrt(self.kernel.coef0)), scaled], axis=1)
         spectrum: Any = 1.0
-        for buckets, signs in _sketches(self.seed, z.shape[1], self.count, self.kernel.degree):
-            sketch = np.zeros((len(x), self.count))
-            np.add.at(sketch.T, buckets, (signs * z).T)
-            spectrum = spectrum * np.fft.rfft(sketch, axis=1)
-        return np.fft.irfft(spectrum, self.count, axis=1)
+        for buckets, signs in _sketches(self.seed, d + 1, self.count, self.kernel.degree):
+            spectrum = spectrum * xp.fft.rfft(_sketch(z, buckets, signs, self.count), axis=1)
+        return xp.fft.irfft(spectrum, n=self.count, axis=1)
 
     def _variance(self, d: int) -> float:
         return self.kernel._variance(d)
@@ -99,7 +97,8 @@ class RandomFeatures(Kernel):
             return content
         n, mean = content.shape[0], np.zeros(self.count)
         for block in row_blocks(n, 16 * (self.count + content.shape[1])):
-            mean += self.features(content[block, :]).sum(axis=0)
+            phi = self.features(content[block, :])
+            mean += to_numpy(namespace(phi).sum(phi, axis=0))
         return Embedding(mean / n)
 
     def content(self, sample: Sample) -> tuple[Any, float, float]:
@@ -116,10 +115,10 @@ class RandomFeatures(Kernel):
         return isinstance(distribution, Empirical)
 
     def block(self, x: Array, y: Array) -> Array:
-        return like(self.features(x) @ self.features(y).T, x)
+        return self.features(x) @ self.features(y).T
 
     def elementwise(self, x: Array, y: Array) -> Array:
-        return like(np.sum(self.features(x) * self.features(y), axis=1), x)
+        return namespace(x, y).sum(self.features(x) * self.features(y), axis=1)
 
     def should_embed(self, parts: Sequence[Any], others: Sequence[Any]) -> bool:
         return True
@@ -137,11 +136,23 @@ class RandomFeatures(Kernel):
     def _row_means(self, rows: Array, content: Any) -> np.ndarray:
         vector, means = self.embed(content).vector, np.empty(rows.shape[0])
         for block in row_blocks(rows.shape[0], 16 * self.count):
-            means[block] = self.features(rows[block, :]) @ vector
+            phi = self.features(rows[block, :])
+            means[block] = to_numpy(phi @ like(vector, phi))
         return means
 
     def is_single(self, x: Array, y: Array) -> bool:
         return False
+
+
+def _sketch(z: Array, buckets: np.ndarray, signs: np.ndarray, count: int) -> Array:
+    """The sums of the signed coordinates of each bucket, (n, count)."""
+    if isinstance(z, np.ndarray):
+        sketch = np.zeros((len(z), count))
+        np.add.at(sketch.T, buckets, (signs * z).T)
+        return sketch
+    by_bucket = np.zeros((len(buckets), count))
+    by_bucket[np.arange(len(buckets)), buckets] = signs
+    return z @ like(by_bucket, z)
 
 
 @lru_cache(maxsize=2)

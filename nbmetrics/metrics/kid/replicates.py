@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ...arrays import align, memory, row_blocks, to_float64, to_numpy, uniform_blocks
+from ...arrays import align, like, memory, namespace, row_blocks, to_float64, to_numpy, uniform_blocks
 from ...distributions import Distribution, Empirical, Gaussian, parts_of
 from ..base import Sample
 from .block_sums import replicate_sums
@@ -61,7 +61,8 @@ class WeightedParty:
             )
         vectors = np.zeros((self.replicates, self._width(self.rows.shape[1])))
         for block in row_blocks(self.rows.shape[0], 8 * vectors.shape[1]):
-            vectors += self.weights[:, block] @ self.kernel.features(to_numpy(self.rows[block, :]))
+            phi = self.kernel.features(self.rows[block, :])
+            vectors += to_numpy(like(self.weights[:, block], phi) @ phi)
         return vectors
 
     def _distribution_vector(self, distribution: Distribution) -> np.ndarray:
@@ -104,8 +105,9 @@ class WeightedParty:
 
     def _towards_part(self, distribution: Distribution) -> np.ndarray:
         if isinstance(distribution, Gaussian):
-            return np.asarray(self.kernel.point_means(to_numpy(self.rows), distribution))
-        return np.asarray(np.mean(to_numpy(self.kernel.block(*align(self.rows, self._held(distribution)))), axis=1))
+            return np.asarray(self.kernel.point_means(self.rows, distribution))
+        block = self.kernel.block(*align(self.rows, self._held(distribution)))
+        return to_numpy(namespace(block).mean(block, axis=1))
 
 
 def replicates(
