@@ -15,9 +15,9 @@ import numpy as np
 from ..ranking import all_lowest, numeral
 from .cells import Cells
 
-# The aggregates by which generators are ranked, in the order of the tables' columns, and how a headline calls them.
+# The aggregates by which generators are ranked, in the order of the tables' columns.
 # A third one is an entry here, a property of that name of `Cells`, and its column in `Scores.table`.
-AGGREGATES = {"avg": "Average", "all": "Pooled"}
+AGGREGATES = ("avg", "all")
 
 
 @dataclass(frozen=True, eq=False)

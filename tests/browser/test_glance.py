@@ -177,7 +177,7 @@ def test_what_a_question_asks_to_move_is_in_sight_of_it(saved, width, height):
 def test_there_is_a_way_back_from_a_question(saved):
     page, root = saved.open(nm.CorrelationLab())
     question = root.get_by_role("region", name="Question")
-    back, example = (question.get_by_role("button", name=name) for name in ("Back", "Its example again"))
+    back, example = (question.get_by_role("button", name=name) for name in ("Back", "Show the example again"))
     expect(back).to_be_hidden()
     expect(example).to_be_hidden()
     point = handle(root, "correlations")

@@ -174,7 +174,7 @@ def test_each_side_reads_what_the_other_wrote(made, tmp_path):
 
 
 # What the page lacks for a scene that Python shows: other rows and points, a teacher's lesson, what others are of.
-LACKING = "about points that this page does not hold|a teacher’s own|is of other rows|opens in a notebook"
+LACKING = "about points that this page does not hold|made by a teacher|is about other rows|open it in a notebook"
 
 
 @needs_node
@@ -212,10 +212,10 @@ def test_a_page_of_wider_rows_opens_only_what_it_has_the_numbers_of(tmp_path):
     good = [(state, scene), (led, scene), (state, renamed)]
     good = [{"lab": "Playground", "state": s, "text": text_of("Playground", x), "scene": x} for s, x in good]
     wrong = {
-        "rows of the plane, and this page has wider": flat,
+        "its rows have two features; those of this page": flat,
         "Python has to compute its numbers": {**scene, "clients": heavy},
-        "it is of other rows": {**scene, "plane": {**scene["plane"], "dim": 8}},
-        "this page shows rows of 9 features": {**scene, "generators": nm.Playground().scene["generators"]},
+        "it is about other rows": {**scene, "plane": {**scene["plane"], "dim": 8}},
+        "this page shows rows with 9 features": {**scene, "generators": nm.Playground().scene["generators"]},
     }
     bad = [
         {"lab": "Playground", "state": state, "text": text_of("Playground", x), "why": said, "said": said}

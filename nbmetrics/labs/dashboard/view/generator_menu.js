@@ -19,7 +19,7 @@ export class Candidates {
     this.store = store;
     this.attach = new Menu("Attach", signal, () => store.send({ kind: "names" }));
     this.variables = new Variables(store, this.attach);
-    this.none = this.attach.item("No variable of the notebook yet", () => {});
+    this.none = this.attach.item("No matching notebook variable yet", () => {});
     forbid(this.none, NOTHING_FITS);
     this.attach.add(this.none, this.variables.root);
     this.remove = toolbar.button("Remove", () => this.removeChosen());
