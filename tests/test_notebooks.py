@@ -160,7 +160,7 @@ def test_the_exercise_of_federated_digits_takes_right_answers_by_any_route():
 def test_watching_training_says_what_is_written(ran):
     said = text_of(ran("09_watching_training"))
     headline = re.search(r"Keep step (\S+), not 1,500: after (\S+), FID-all rose to", said)
-    assert [int(at.replace(",", "")) for at in headline.groups()] == [1100, 1240] and "FID-avg would keep step" in said
+    assert [int(at.replace(",", "")) for at in headline.groups()] == [1100, 1240] and "Best by FID-avg: step" in said
     before, after = (
         [float(x) for x in row] for row in re.findall(r"^fid +(\S+) +(\S+) +(\S+) +(\S+)$", said, re.MULTILINE)
     )
@@ -171,7 +171,7 @@ def test_watching_training_says_what_is_written(ran):
     one_class, alike = (float(row) for row in re.findall(r"a random digit +(\S+)", said))
     assert min(one_class, alike) > 1.3, "a collapse to a random digit, which FID-avg sees"
     if importlib.util.find_spec("torch"):
-        kept = r"FID-avg would keep step (\S+), FID-all step (\S+)\. On all the difference is more than chance"
+        kept = r"Best by FID-avg: step (\S+); by FID-all: step (\S+)\. By all, the difference is more than chance"
         heap, model = (int(step.replace(",", "")) for step in re.findall(kept, said)[-1])  # of the last run
         assert heap < model / 2
 

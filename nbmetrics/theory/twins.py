@@ -94,7 +94,7 @@ def twin(
     means = np.array([mean for mean, _ in moments])
     alike = np.ptp(means[heavy], axis=0).max() == 0
     if alike and all(_bures(root, first.root) <= SAME * scale for _, root in compress(moments, heavy)):
-        raise NoTwin("All clients with weight have one mean and covariance, so the score of each is FID-all itself.")
+        raise NoTwin("All clients with weight have the same mean and covariance, so the score of each equals FID-all.")
     if max(np.abs(cov - covs[0]).max() for cov in covs) <= SAME * np.trace(covs[0]):
         second = _twin_of_shared_covariance(moments, clients.weights, first)
         if second is not None:

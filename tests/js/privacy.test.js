@@ -80,7 +80,7 @@ test("from which ε on the order survives", () => {
 test("an order that noise makes does not survive, though the best is first in every run", () => {
   assert.match(said([20, 20, 20], [0, 0, 20]), /^From ε = 10 on /);
   const words = said([20, 20, 20], [0, 0, 18]);
-  assert.match(words, /^Up to ε = 10 the noise decides: there is no ε from which on the order survives\./);
+  assert.match(words, /^Up to ε = 10 the noise decides: the order survives at none of these ε\./);
   assert.match(
     words,
     / wide stays first in 20 of 20 runs \(.*\); if narrow were the better one by as much, it would be ahead in 0 \(/,
@@ -88,7 +88,7 @@ test("an order that noise makes does not survive, though the best is first in ev
 });
 
 test("where the least noise does not keep it, an ε at which it was kept is not denied", () => {
-  assert.match(said([20, 6, 0]), /^Up to ε = 10 the noise decides: there is no ε from which on the order survives\./);
+  assert.match(said([20, 6, 0]), /^Up to ε = 10 the noise decides: the order survives at none of these ε\./);
 });
 
 test("the headline says how large the noise is, and whether it decides who is first", () => {
@@ -98,7 +98,7 @@ test("the headline says how large the noise is, and whether it decides who is fi
   assert.match(sized(24.6), /^At ε = 1 the noise is 25 times the score;/);
   assert.match(sized(1.25), /the noise is 1\.[23] times the score;/);
   assert.match(sized(0.456), /the noise is 46\u00a0% of the score;/);
-  assert.match(sized(null), /the noise is all there is of the score;/);
+  assert.match(sized(null), /the noise is infinitely many times the score;/);
 });
 
 test("only FID is clipped, and only of FID is it said", () => {

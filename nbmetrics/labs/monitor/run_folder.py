@@ -260,7 +260,7 @@ class LogReader:
         self.folder = resolve_folder(path)
         if not (self.folder / STEPS).is_file():
             fix = "Give the folder that nm.Monitor(…, path=…) wrote"
-            raise InvalidInput("path", f"{shown(str(self.folder))} holds no {STEPS}", fix)
+            raise InvalidInput("path", f"{shown(str(self.folder))} contains no {STEPS}", fix)
         self.skipped, self.messages = 0, []  # type: int, list[str]
         self._check_meta()
         self._rows: int | None = None
@@ -342,7 +342,7 @@ def resolve_folder(path: Any) -> Path:
     except (TypeError, ValueError, OSError, RuntimeError):
         raise InvalidInput("path", f"got {shown(path)}", "Give the path of a folder") from None
     if is_taken:
-        raise InvalidInput("path", f"{shown(str(folder))} exists and is no folder", "Give the path of a folder")
+        raise InvalidInput("path", f"{shown(str(folder))} exists and is not a folder", "Give the path of a folder")
     return folder
 
 
@@ -353,8 +353,8 @@ def _refuse_links(folder: Path) -> None:
             status = (folder / name).lstat()
         except FileNotFoundError:
             continue
-        what = "" if stat.S_ISREG(status.st_mode) else "is no plain file"
-        what = "is a link" if stat.S_ISLNK(status.st_mode) else what or "is a link, too" * (status.st_nlink > 1)
+        what = "" if stat.S_ISREG(status.st_mode) else "is not a regular file"
+        what = "is a link" if stat.S_ISLNK(status.st_mode) else what or "has another hard link" * (status.st_nlink > 1)
         if what:
             seen = f"{name} in {shown(str(folder))} {what}: to write there could change another file"
             raise InvalidInput("path", seen, "Choose another folder, or copy the run's files into one")

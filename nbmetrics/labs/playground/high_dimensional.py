@@ -29,8 +29,8 @@ from .score_cache import CachedMetric, ScoreCache
 MAX_QUICK_OPERATIONS = 2e10
 # What a saved page says of itself.
 SAVED_WIDE = (
-    "A saved page: nothing moves here. The numbers are Python’s, of all {dim:,} features, as they were saved; other "
-    "weights, clients, generators and metrics need a notebook."
+    "A saved page: nothing can be moved here. Python computed the numbers from all {dim:,} features; other weights, "
+    "clients, generators and metrics need a notebook."
 )
 
 

@@ -143,7 +143,7 @@ def test_a_run_that_goes_on_is_a_new_segment_that_shadows_later_steps(monitored,
         assert [point.step for point in monitor.history.shadowed_points] == [3, 4, 5]
     with pytest.raises(InvalidInput, match="other clients"):
         LiveRun({"x": rows_of(0), "y": rows_of(1)}, path=tmp_path)
-    with pytest.raises(InvalidInput, match="opened to be read"):
+    with pytest.raises(InvalidInput, match="opened for reading only"):
         LiveRun.open(tmp_path).log(0, rows_of(0))
 
 

@@ -299,7 +299,12 @@ def test_a_file_that_is_no_lesson_is_refused_before_it_is_read_whole(tmp_path):
     folder.mkdir()
     with huge.open("wb") as file:
         file.truncate(10**12)
-    cases = {deep: "nested too deep", pipe: "is not a file", folder: "is not a file", huge: "has more than 1,048,576 bytes"}
+    cases = {
+        deep: "nested too deep",
+        pipe: "is not a file",
+        folder: "is not a file",
+        huge: "has more than 1,048,576 bytes",
+    }
     for path, words in {**cases, Path("a\0.json"): "cannot read", Path("n" * 9999 + ".json"): "cannot read"}.items():
         for given in (path, str(path)):
             with pytest.raises(nm.InvalidInput, match=words) as caught:

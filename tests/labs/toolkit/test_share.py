@@ -106,7 +106,7 @@ def test_a_string_from_a_lab_with_data_opens_only_where_the_data_are():
 
 
 def test_a_dashboards_string_needs_a_dashboard_of_the_data():
-    with pytest.raises(nm.InvalidInput, match=r"holds a Dashboard's settings, not its data.*same data.*from_share"):
+    with pytest.raises(nm.InvalidInput, match=r"contains a Dashboard's settings, not its data.*same data.*from_share"):
         nm.Dashboard.from_share(compared().share())
 
 

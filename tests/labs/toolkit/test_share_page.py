@@ -174,7 +174,7 @@ def test_each_side_reads_what_the_other_wrote(made, tmp_path):
 
 
 # What the page lacks for a scene that Python shows: other rows and points, a teacher's lesson, what others are of.
-LACKING = "about points that this page does not hold|made by a teacher|is about other rows|open it in a notebook"
+LACKING = "about points that this page does not contain|made by a teacher|is about other rows|open it in a notebook"
 
 
 @needs_node
