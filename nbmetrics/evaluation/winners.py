@@ -86,9 +86,9 @@ def below_zero_cautions(cells: Cells, generators: Sequence[str]) -> Iterator[str
         which = [part for part in AGGREGATES if ends[f"{part}_high"][g] < 0.0]
         low, high = (numeral(float(ends[f"{which[0]}_{end}"][g]), ".3g") for end in ("low", "high"))
         yield (
-            f"{cells.label} {' and '.join(which)} of {generators[g]}: the interval [{low}, {high}] lies below 0, and "
-            "no distance does. Its rows are probably not independent of the clients' rows (copies?), so it is not "
-            "called the best. The metrics AuthPct ('auth_pct') and C_T ('c_t') check for copies."
+            f"{cells.label} {' and '.join(which)} of {generators[g]}: the interval [{low}, {high}] lies below 0, but "
+            "no distance does. Its rows probably depend on the clients' rows (copies?), so it is not "
+            "marked as best. The metrics AuthPct ('auth_pct') and C_T ('c_t') check for copies."
         )
 
 

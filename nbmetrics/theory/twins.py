@@ -151,7 +151,7 @@ def _search_twin(
     problem = _Problem(moments, first)
     score, trace = max(problem.wanted), float(np.trace(first.cov))
     if score <= ROUNDED * trace:
-        close = f"Their scores, {score:.3g} or less, drown in the rounding of variances that sum to {trace:.3g}."
+        close = f"Their scores, {score:.3g} or less, are lost in the rounding of variances that sum to {trace:.3g}."
         raise NoTwin(f"No twin: the clients nearly coincide. {close}")
     best: tuple[float, Gaussian] | None = None
     methods = (sequential, maximize_by_penalty) if d + d * d <= MAX_SEQUENTIAL_NUMBERS else (maximize_by_penalty,)

@@ -48,7 +48,7 @@ def test_a_page_that_a_script_wrote_has_its_verdicts(saved, half_copied, look):
 def test_what_needs_python_is_closed_and_the_page_says_what_it_is(saved, half_copied, look):
     page, root = saved.open(half_copied)
     unfold(root)
-    expect(root.get_by_role("status")).to_contain_text("The numbers are Python’s, of the scene that was saved")
+    expect(root.get_by_role("status")).to_contain_text("The numbers are from Python, for the saved scene")
     expect(handle(root, "Points per set")).to_be_disabled()
     expect(root.get_by_role("spinbutton", name="Seed")).to_be_disabled()
     options = root.get_by_label("Preset").locator("option[value]:not([hidden])")

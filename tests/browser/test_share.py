@@ -99,7 +99,7 @@ def test_a_bad_link_is_refused_in_words_and_the_page_shows_what_it_had(saved, wh
             page.goto("about:blank")
             page.goto(f"{url}#{text}")
             root = group(page, LABS["Playground"])
-            expect(page.get_by_role("alert")).to_contain_text("shows what was saved in it")
+            expect(page.get_by_role("alert")).to_contain_text("shows its saved scene")
         else:
             page.evaluate("text => { location.hash = text; }", text)
             expect(page.get_by_role("alert")).to_contain_text("shows what it showed before")

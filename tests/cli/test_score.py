@@ -270,7 +270,7 @@ REFUSED = {
     "no name of clients": (("score", "", "wide.npy"), "error: CLIENTS: there is no ''"),
     "no name of generated": (("score", "real", ""), "error: GENERATED: there is no ''"),
     "no generated": (("score", "real", "nowhere"), "error: GENERATED: there is no 'nowhere'"),
-    "a table": (("score", "real", "table.csv"), "GENERATED: 'table.csv' is no file of images or features by its name"),
+    "a table": (("score", "real", "table.csv"), "GENERATED: 'table.csv' has the name of neither images nor features"),
     "a table of clients": (("score", "table.csv", "wide.npy"), "CLIENTS: 'table.csv' is no file of images"),
     "a folder of features": (("score", "real", "real"), "holds 2 .npy files and no images. Name the files"),
     "given twice": (("score", "real", "wide.npy", "./wide.npy"), "is given twice"),
@@ -291,7 +291,7 @@ REFUSED = {
     "unknown extractor": (("score", "pictures", "wide.npy", "--extractor", "pixle"), "error: --extractor"),
     "classes of other features": (
         ("score", "pictures", "wide.npy", "--extractor", "digits-cnn", "--metrics", "fid,inception_score"),
-        "Use --extractor inception-v3-compat:probabilities, in a run of its own",
+        "Use --extractor inception-v3-compat:probabilities, in a separate run",
     ),
     "batches of none": (
         ("score", "pictures", "wide.npy", "--extractor", "pixels", "--batch-size", "0"),

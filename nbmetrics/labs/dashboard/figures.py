@@ -241,7 +241,7 @@ def _regret(model: ViewModel) -> tuple[Drawing, str]:
             "view", "is 'regret', and there is one generator", "Attach another one, or take another view"
         )
     if not choices:
-        raise InvalidInput("view", "is 'regret', and nobody's avg is known yet", "Wait, or take another view")
+        raise InvalidInput("view", "is 'regret', but no avg is known yet", "Wait, or take another view")
     lost = model.losses_beside_best[[g for g, _ in choices]]
     worst = np.where(np.isnan(lost), -1.0, lost).max(axis=0)
     order = order_by_size(-worst)[:MAX_CLIENTS_WITH_BARS].tolist()

@@ -165,7 +165,7 @@ def _numbers(frame: pd.DataFrame) -> np.ndarray:
     """Return the scores as float (G, k); NaN for what is missing."""
     for name in frame.columns:
         if any(isinstance(value, (complex, np.complexfloating)) for value in frame[name]):
-            raise InvalidInput("table", f"column {shown(str(name))} holds complex numbers", "Give real ones")
+            raise InvalidInput("table", f"column {shown(str(name))} contains complex numbers", "Give real ones")
     try:
         return np.ascontiguousarray(frame.to_numpy(dtype=np.float64, na_value=math.nan).T)
     except (TypeError, ValueError, OverflowError):
@@ -173,7 +173,7 @@ def _numbers(frame: pd.DataFrame) -> np.ndarray:
         fix = f"Give numbers. Put the clients' names in the index: table.set_index({str(odd)!r})"
         if isinstance(seen, str) and seen.replace(",", "", 1).strip("-").isdigit():
             fix = "Numbers with decimal commas: pd.read_csv(…, decimal=',')"
-        raise InvalidInput("table", f"column {shown(odd)} holds {shown(seen)}, which is not a number", fix) from None
+        raise InvalidInput("table", f"column {shown(odd)} contains {shown(seen)}, which is not a number", fix) from None
 
 
 def _is_number(value: Any) -> bool:

@@ -93,13 +93,13 @@ def decode_event(line: bytes) -> dict[str, Any]:
     if not _CRC.match(line):
         raise ValueError("has no checksum")
     if int(line[:8], 16) != zlib.crc32(line[9:]):
-        raise ValueError("has another checksum than it says")
+        raise ValueError("does not match its checksum")
     try:
         event = json.loads(line[9:])
     except RecursionError:
         raise ValueError("is nested too deeply") from None
     if not isinstance(event, dict):
-        raise ValueError("is no event")
+        raise ValueError("is not an event")
     return event
 
 
@@ -149,11 +149,11 @@ def unpack_array(frame: bytes) -> np.ndarray:
         raise ValueError("is shorter than a frame's head")
     magic, size, crc, kind, dimensions = _FRAME_HEAD.unpack_from(frame)
     if magic != FRAME_MAGIC or kind not in DTYPES or dimensions > MAX_DIMENSIONS:
-        raise ValueError("is no frame")
+        raise ValueError("is not a frame")
     if len(frame) != _FRAME_HEAD.size + 8 * dimensions + size:
-        raise ValueError("has another length than it says")
+        raise ValueError("does not match its length")
     if zlib.crc32(frame[_CRC_END:]) != crc:
-        raise ValueError("has another checksum than it says")
+        raise ValueError("does not match its checksum")
     shape = struct.unpack_from(f"<{dimensions}q", frame, _FRAME_HEAD.size)
     dtype = np.dtype(DTYPES[kind])
     if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != size:

@@ -49,7 +49,7 @@ def unpack(text: Any, lab: str, state: type[State]) -> Any:
     if not isinstance(text, str):
         raise InvalidInput(_ARGUMENT, f"is {shown(text)}", "Give the text that lab.share() returned")
     if len(text) > MAX_SHARE_LETTERS:
-        raise InvalidInput(_ARGUMENT, f"has {len(text):,} letters", "No lab makes such a string")
+        raise InvalidInput(_ARGUMENT, f"has {len(text):,} letters", "No lab creates such a string")
     whole = "".join(text.split())  # mail programs break long lines
     match = _FORM.fullmatch(whole.rpartition("#")[2])  # a link ends in the string
     if not match:
@@ -74,9 +74,9 @@ def _inflate(data: bytes) -> bytes:
     except zlib.error:
         raise InvalidInput(_ARGUMENT, "is damaged: it cannot be unpacked", _AGAIN) from None
     if len(text) > MAX_JSON_BYTES:
-        raise InvalidInput(_ARGUMENT, f"unpacks to more than {MAX_JSON_BYTES:,} bytes", "No lab makes such a string")
+        raise InvalidInput(_ARGUMENT, f"unpacks to more than {MAX_JSON_BYTES:,} bytes", "No lab creates such a string")
     if not unpacker.eof or unpacker.unused_data:
-        raise InvalidInput(_ARGUMENT, "is damaged: parts of it are missing or foreign", _AGAIN)
+        raise InvalidInput(_ARGUMENT, "is damaged: parts of it are missing or unknown", _AGAIN)
     return text
 
 
@@ -84,14 +84,14 @@ def _scene(text: bytes, state: type[State]) -> Any:
     try:
         value = loaded(text, "scene")
     except InvalidInput:
-        raise InvalidInput(_ARGUMENT, "holds no scene", _AGAIN) from None
+        raise InvalidInput(_ARGUMENT, "contains no scene", _AGAIN) from None
     try:
         return state.parse(value)
     except UnknownField:
         fix = "Open it with a newer one: pip install -U nbmetrics"
         raise InvalidInput(_ARGUMENT, "was made by a later version of nbmetrics", fix) from None
     except InvalidInput as error:
-        seen = f"holds a scene that is not valid ({error})"
+        seen = f"contains a scene that is not valid ({error})"
         raise InvalidInput(_ARGUMENT, seen, _AGAIN) from None
 
 

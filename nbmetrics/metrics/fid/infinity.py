@@ -32,7 +32,7 @@ class FIDInfinity(Metric[Strata[Moments]], HasInfluence, ClosedForm, Cautious):
     label = "FID∞"
     has_influence_values = True
     is_distance = True
-    no_resampling = "repeated rows are what FID∞ corrects for, so no resampling gives it an interval"
+    no_resampling = "FID∞ corrects for repeated rows, so resampling gives it no interval"
     min_rows = 2
 
     def summarize(self, sample: Sample) -> Strata[Moments]:

@@ -292,7 +292,7 @@ def test_a_reader_holds_so_much_and_no_more(monitored, tmp_path, monkeypatch):
     logged(monitored(clients(), path=tmp_path, keep_all=True), range(5))
     monkeypatch.setattr("nbmetrics.labs.monitor.history.MAX_SCORE_BYTES", 300)
     run = LiveRun.open(tmp_path)
-    assert 0 < len(run.history.points) < 5 and "more than a reader holds" in " ".join(run.troubles)
+    assert 0 < len(run.history.points) < 5 and "more than a reader can hold" in " ".join(run.troubles)
 
 
 def test_images_go_through_the_clients_extractor(monitored):

@@ -165,9 +165,9 @@ BAD = {
     "no zlib": (packed_bytes("Playground", b"not zlib"), "cannot be unpacked"),
     "with a tail": (packed_bytes("Playground", zlib.compress(b"{}") + b"tail"), "foreign"),
     "cut and summed anew": (packed_bytes("Playground", zlib.compress(b"{}" * 99)[:-5]), "missing"),
-    "no JSON": (packed_bytes("Playground", zlib.compress(b"{")), "holds no scene"),
-    "deep JSON": (packed_bytes("Playground", zlib.compress(b"[" * 10**6)), "holds no scene"),
-    "no UTF-8": (packed_bytes("Playground", zlib.compress(b"\xff{}")), "holds no scene"),
+    "no JSON": (packed_bytes("Playground", zlib.compress(b"{")), "contains no scene"),
+    "deep JSON": (packed_bytes("Playground", zlib.compress(b"[" * 10**6)), "contains no scene"),
+    "no UTF-8": (packed_bytes("Playground", zlib.compress(b"\xff{}")), "contains no scene"),
     "another scene": (packed_bytes("Playground", zlib.compress(b'{"clients": 3, "generators": []}')), "clients"),
     "a copycat of all memory": (
         packed_scene(generators=[COPYCAT]),
@@ -177,7 +177,7 @@ BAD = {
     "a name that ends lines": (packed_scene(preset="a\x00b"), "preset"),
     "of version 10000000…": (f"nbm1{0:09999}.Playground.e", "of version 1000"),
     "of a lab with a long name": (f"nbm1.{'L' * 10**6}.e", "not of a Playground"),
-    "of 10 MB": ("nbm1.Playground." + "e" * 10**7, "No lab makes such a string"),
+    "of 10 MB": ("nbm1.Playground." + "e" * 10**7, "No lab creates such a string"),
     "infinite": (packed_bytes("Playground", zlib.compress(b'{"clients":[],"generators":[],"half":1e999}')), "clients"),
 }
 

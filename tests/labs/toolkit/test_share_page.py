@@ -108,20 +108,20 @@ def hostile():
         "no zlib": (b"not zlib", "cannot be unpacked"),
         "with a tail": (zlib.compress(b"{}") + b"tail", "damaged"),
         "cut": (zlib.compress(b"{}" * 99)[:-5], "damaged"),
-        "no JSON": (zlib.compress(b"{"), "holds no scene"),
-        "no UTF-8": (zlib.compress(b'\xff{"clients": 1}'), "holds no scene"),
-        "deep JSON": (zlib.compress(b"[" * 10**6), "holds no scene"),
+        "no JSON": (zlib.compress(b"{"), "contains no scene"),
+        "no UTF-8": (zlib.compress(b'\xff{"clients": 1}'), "contains no scene"),
+        "deep JSON": (zlib.compress(b"[" * 10**6), "contains no scene"),
         "deep and closed": (zlib.compress(b"[" * 10**6 + b"]" * 10**6), "nested too deep|has no fields"),
         "nothing": (zlib.compress(b"null"), "has no fields"),
         "a prototype": (zlib.compress(b'{"__proto__": {"clients": []}}'), "has no"),
-        "infinite": (zlib.compress(endless.encode()), "half is Infinity, and should be from"),
+        "infinite": (zlib.compress(endless.encode()), "half is Infinity, but should be from"),
     }
     yield from ((why, packed_bytes("Playground", data), said) for why, (data, said) in packed.items())
-    yield "beyond its bounds", text_of("Playground", far), "half is 2000000, and should be from 0.001 to 1000000"
+    yield "beyond its bounds", text_of("Playground", far), "half is 2000000, but should be from 0.001 to 1000000"
     yield (
         "a copycat of all memory",
         text_of("Playground", {**nm.Playground().scene, "generators": [copycat]}),
-        "count is 50000000, and should be from 2 to 2000",
+        "count is 50000000, but should be from 2 to 2000",
     )
     newer = {**nm.Playground().scene, "newer": 1}
     yield (
@@ -136,7 +136,7 @@ def hostile():
     yield "markup", "<img src=x onerror=alert(1)>", "After # a link has"
     yield "empty", "", "After # a link has"
     yield "of a lab with a long name", f"nbm1.{'L' * 10**6}.e", "of a LLL"
-    yield "too long", "nbm1.Playground." + "e" * 10**7, "letters: no lab makes such a link"
+    yield "too long", "nbm1.Playground." + "e" * 10**7, "letters: no lab creates such a link"
 
 
 @pytest.fixture(scope="module")
