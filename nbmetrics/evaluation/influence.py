@@ -143,7 +143,8 @@ class Influences:
     def design(self) -> str:
         return (
             f"{self.level:.0%}, influence values of the rows; FID corrected for few rows, KID-all with "
-            "clients as strata, plain scores next to them (at 90 % they covered 76 to 100 % of simulations, see docs/intervals.md)"
+            "clients as strata, plain scores next to them (at 90 % they covered 76 to 100 % of simulations, see "
+            "docs/intervals.md)"
         )
 
     def ends(self, weights: Sequence[float], part: str, _: np.ndarray) -> Ends:

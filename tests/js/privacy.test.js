@@ -58,7 +58,7 @@ test("the band says what it is, and whose", () => {
   const study = /** @type {any} */ (studyOf([20, 20]));
   assert.match(
     bandWords(study, { ...SCENE, aggregate: "avg" }),
-    /^Band: the chance that the best by avg stays first, a 95\s% interval of the 20 runs at each ε /,
+    /^Band: the chance that the best by avg stays first, a 95\s% interval from the 20 runs at each ε /,
   );
 });
 
@@ -72,13 +72,13 @@ test("what is hatched says whose first place noise decides", () => {
 test("from which ε on the order survives", () => {
   assert.match(
     said([0, 19, 20]),
-    /^From ε = 1 on the order survives: at least 19 of the 20 runs show it, and as many /,
+    /^From ε = 1 on, the order survives: at least 19 of the 20 runs show it, and as many /,
   );
-  assert.match(said([20, 3, 19]), /^From ε = 10 on /);
+  assert.match(said([20, 3, 19]), /^From ε = 10 on, /);
 });
 
 test("an order that noise makes does not survive, though the best is first in every run", () => {
-  assert.match(said([20, 20, 20], [0, 0, 20]), /^From ε = 10 on /);
+  assert.match(said([20, 20, 20], [0, 0, 20]), /^From ε = 10 on, /);
   const words = said([20, 20, 20], [0, 0, 18]);
   assert.match(words, /^Up to ε = 10 the noise decides: the order survives at none of these ε\./);
   assert.match(

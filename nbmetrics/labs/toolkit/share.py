@@ -56,11 +56,11 @@ def unpack(text: Any, lab: str, state: type[State]) -> Any:
         raise InvalidInput(_ARGUMENT, f"got {shown(text)}", f"It looks like {MARK}.{lab}.eNq1… {_AGAIN}")
     version, maker, body = match.groups()
     if f"nbm{version}" != MARK:
-        seen = f"is of version {printable(version, 20)}, and this nbmetrics reads version {MARK[3:]}"
+        seen = f"has version {printable(version, 20)}, but this nbmetrics reads version {MARK[3:]}"
         raise InvalidInput(_ARGUMENT, seen, "Update the older of the two: pip install -U nbmetrics")
     if maker != lab:
         maker = printable(maker, 40)
-        raise InvalidInput(_ARGUMENT, f"is of a {maker}, not of a {lab}", f"Use nm.{maker}.from_share(…)")
+        raise InvalidInput(_ARGUMENT, f"is for a {maker}, not for a {lab}", f"Use nm.{maker}.from_share(…)")
     raw = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)) if len(body) % 4 != 1 else b""
     if raw[:4] != _sum(lab, raw[4:]):
         raise InvalidInput(_ARGUMENT, "is damaged: its checksum does not fit", _AGAIN)

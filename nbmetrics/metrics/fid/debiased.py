@@ -111,7 +111,9 @@ class Debiased:
     def caution(self) -> str:
         """Why the value is to be read with caution, or nothing."""
         if self._is_uneven:
-            return "the lengths of rows vary too much (sparse features, heavy tails): this adds error, so there is no interval"
+            return (
+                "the lengths of rows vary too much (sparse features, heavy tails): extra error, so there is no interval"
+            )
         if not self.has_interval:
             limits = f"{INTERVAL_ROWS_PER_DIRECTION} rows per feature, or than {MIN_INTERVAL_ROWS}"
             return f"fewer than {limits}: noisy, so there is no interval"

@@ -72,7 +72,7 @@ def test_a_reader_waits_for_no_fifo(folder, opened, name):
     (folder / name).unlink(missing_ok=True)
     os.mkfifo(folder / name)
     if name == run_folder.STEPS:
-        with pytest.raises(InvalidInput, match="holds no"):
+        with pytest.raises(InvalidInput, match="contains no"):
             nm.Monitor.open(folder)
         return
     run = opened(lambda: nm.Monitor.open(folder))

@@ -129,13 +129,13 @@ def hostile():
         text_of("Playground", newer),
         "made by a later version of nbmetrics; open it with a newer one",
     )
-    yield "another lab's", nm.TwinsLab().share(), "of a TwinsLab, and this page shows a Playground"
-    yield "another version's", good.replace("nbm1", "nbm2"), "of version 2, and this page reads version 1"
+    yield "another lab's", nm.TwinsLab().share(), "for a TwinsLab, but this page shows a Playground"
+    yield "another version's", good.replace("nbm1", "nbm2"), "has version 2, but this page reads version 1"
     yield "a letter changed", good[:40] + ("A" if good[40] != "A" else "B") + good[41:], "checksum"
     yield "a word", "hello", "After # a link has nbm1.Playground"
     yield "markup", "<img src=x onerror=alert(1)>", "After # a link has"
     yield "empty", "", "After # a link has"
-    yield "of a lab with a long name", f"nbm1.{'L' * 10**6}.e", "of a LLL"
+    yield "of a lab with a long name", f"nbm1.{'L' * 10**6}.e", "for a LLL"
     yield "too long", "nbm1.Playground." + "e" * 10**7, "letters: no lab creates such a link"
 
 
