@@ -98,7 +98,7 @@ def as_rows(value: Any, argument: str, *, min_rows: int = 1, dim: int | None = N
     rows = _floating(value, argument)
     if rows.ndim != 2:
         fix = "For one feature use x.reshape(-1, 1)" if rows.ndim == 1 else "Flatten each item to one row"
-        fix += "; rows of images: nm.extract(images, extractor)" * (rows.ndim in (3, 4))
+        fix += "; for rows of images, use nm.extract(images, extractor)" * (rows.ndim in (3, 4))
         raise InvalidInput(argument, f"expected rows of shape (n, d), got shape {tuple(rows.shape)}", fix)
     n, d = rows.shape
     if d == 0:
@@ -121,7 +121,7 @@ def _floating(value: Any, argument: str) -> Array:
         if value.is_quantized:
             raise InvalidInput(argument, f"is a quantised tensor ({value.dtype})", "Use x.dequantize()")
         if value.is_meta:
-            raise InvalidInput(argument, "is a meta tensor, which holds no numbers", "Give a tensor on a device")
+            raise InvalidInput(argument, "is a meta tensor, which contains no numbers", "Give a tensor on a device")
         value = value.detach()
         if value.dtype in (torch.float32, torch.float64):
             return value
@@ -139,7 +139,7 @@ def _floating(value: Any, argument: str) -> Array:
             gaps = "has missing values in columns of numbers" if array.dtype == object else seen
             seen = f"has columns that are not numbers: {shown(others)}" if others else gaps
         fix = "Give an array of real numbers, shape (n, d)"
-        fix += "; of a folder of images nm.extract(folder) makes one" * isinstance(value, (str, os.PathLike))
+        fix += "; for a folder of images, use nm.extract(folder)" * isinstance(value, (str, os.PathLike))
         raise InvalidInput(argument, seen, fix)
     if array.dtype in (np.float32, np.float64):
         return array
@@ -158,12 +158,12 @@ def _check_magnitude(rows: Array, argument: str) -> None:
         bad = xp.reshape(xp.astype(~xp.isfinite(rows), xp.int64), (-1,))
         count, (row, column) = int(xp.sum(bad)), divmod(int(xp.argmax(bad)), rows.shape[1])
         which = "1 value is NaN or infinite, in" if count == 1 else f"{count} values are NaN or infinite, the first in"
-        raise InvalidInput(argument, f"{which} row {row}, column {column} (from 0)", "Drop or mend those rows first")
+        raise InvalidInput(argument, f"{which} row {row}, column {column} (from 0)", "Drop or fix those rows first")
     if (largest := max(-low, high)) > LARGEST:
         fix = f"Rescale the features below {LARGEST:g}"
         raise InvalidInput(argument, f"has values of magnitude {largest:.3g}", fix)
     if 0.0 < (spread := float(xp.max(to_float64(highs) - to_float64(lows)))) < SMALLEST:
-        seen = f"has features that differ by {spread:.3g} at most, too little to be squared"
+        seen = f"has features that differ by at most {spread:.3g}, too little to square"
         raise InvalidInput(argument, seen, f"Rescale the features above {SMALLEST:g}")
 
 

@@ -166,7 +166,7 @@ def check_named_weights(weights: Any, names: Sequence[str], argument: str = "wei
         odd = [name for name in weight_by_name if name not in names]
         if lacking or odd:
             which = [f"lacks {shown(lacking)}"] * bool(lacking) + [
-                f"has {shown(odd)}, which no client is called"
+                f"has {shown(odd)}, which is not the name of a client"
             ] * bool(odd)
             raise InvalidInput(argument, " and ".join(which), "Give one for each client, 0 to leave one out")
         weights = [weight_by_name[name] for name in names]
@@ -207,9 +207,11 @@ def check_names(names: Sequence[Any], argument: str) -> tuple[str, ...]:
             raise InvalidInput(argument, said, f"Give at most {LONGEST_NAME}")
         if letter := _UNPRINTABLE.search(name):
             said = f"the name {shown(name)} has the letter {shown(letter[0])}, which cannot be shown"
-            raise InvalidInput(argument, said, "Give names of one line, without control characters or halves of pairs")
+            raise InvalidInput(
+                argument, said, "Give names of one line, without control characters or halves of surrogate pairs"
+            )
         if name in seen:
-            raise InvalidInput(argument, f"the name {shown(name)} appears twice", "Give every item a name of its own")
+            raise InvalidInput(argument, f"the name {shown(name)} appears twice", "Give every item a different name")
         seen.add(name)
     return tuple(names)
 
@@ -223,5 +225,5 @@ def check_text(value: Any, argument: str, longest: int = MAX_TEXT_LETTERS) -> st
     for letter in _UNPRINTABLE.finditer(value):
         if letter[0] not in _LINE_BREAKS:
             seen = f"{shown(value)} has the letter {shown(letter[0])}, which cannot be shown"
-            raise InvalidInput(argument, seen, "Leave control characters and halves of pairs away")
+            raise InvalidInput(argument, seen, "Leave out control characters and halves of surrogate pairs")
     return value

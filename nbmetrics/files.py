@@ -39,7 +39,7 @@ def open_plain(path: Path, flags: int, *, follow: bool = True) -> int:
     descriptor = os.open(path, flags | (0 if follow else getattr(os, "O_NOFOLLOW", 0)), 0o666)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(errno.EINVAL, f"{path.name} is no plain file")
+        raise OSError(errno.EINVAL, f"{path.name} is not a regular file")
     return descriptor
 
 

@@ -92,7 +92,7 @@ def pathological(y: Any, rows: int, clients: Any, classes: Any, seed: Any) -> Pa
     if each > len(distinct):
         raise InvalidInput("classes", f"are {each} a client of {len(distinct)} labels", f"Give at most {len(distinct)}")
     if count * each < len(distinct):
-        seen = f"are {each} a client, and {count} clients do not hold all {len(distinct)} labels"
+        seen = f"are {each} a client, and {count} clients do not cover all {len(distinct)} labels"
         raise InvalidInput("classes", seen, f"Give at least {-(-len(distinct) // count)}, or leave labels out first")
     holders: list[list[int]] = [[] for _ in distinct]
     for client in range(count):

@@ -37,8 +37,8 @@ def named(name):
 
 # what is done, the argument the message names, a part of the fix
 REFUSED = {
-    "NaN": (lambda: nm.fid(holed(np.nan), X), "real", "Drop or mend"),
-    "infinity": (lambda: nm.kid(X, holed(-np.inf)), "generated", "Drop or mend"),
+    "NaN": (lambda: nm.fid(holed(np.nan), X), "real", "Drop or fix"),
+    "infinity": (lambda: nm.kid(X, holed(-np.inf)), "generated", "Drop or fix"),
     "too large": (lambda: nm.fid(X, holed(1e200)), "generated", "Rescale"),
     "one axis": (lambda: nm.fid(X[:, 0], X), "real", r"reshape\(-1, 1\)"),
     "three axes": (lambda: nm.kid(X[None], X), "real", "Flatten"),
@@ -65,7 +65,7 @@ REFUSED = {
     "batches of two widths": (lambda: nm.Client([X, X[:, :2]]), "data", "same"),
     "no such file": (lambda: nm.Client("nowhere.npy"), "data", r"\.npy"),
     "test of another width": (lambda: nm.Client(X, test=X[:, :1]), "test", "same features"),
-    "NaN in test": (lambda: nm.Client(X, test=holed(np.nan)), "test", "Drop or mend"),
+    "NaN in test": (lambda: nm.Client(X, test=holed(np.nan)), "test", "Drop or fix"),
     "condition too short": (lambda: nm.Client(X, condition=X[:5]), "condition", "one condition row"),
     "condition of a distribution": (lambda: nm.Client(DISTRIBUTION, condition=X), "condition", "each data row"),
     "negative weight": (lambda: nm.Client(X, weight=-1), "weight", "at least 0"),
@@ -116,7 +116,7 @@ REFUSED = {
     "function that gives NaN": (
         lambda: evaluated({"odd": lambda n, rng: holed(np.nan)}),
         "odd",
-        "Drop or mend",
+        "Drop or fix",
     ),
     "function that gives nothing": (lambda: evaluated({"odd": lambda n, rng: None}), "odd", "real numbers"),
     "unknown metric": (lambda: evaluated(metrics="kidd"), "metrics", "Did you mean 'kid'"),
@@ -147,7 +147,7 @@ REFUSED = {
     "unknown sigma": (lambda: nm.RBF("mean"), "sigma", "median"),
     "median of equal rows": (lambda: nm.kid(X * 0, X, nm.RBF("median")), "sigma", "as a number"),
     "mean empty": (lambda: nm.Gaussian([]), "mean", "at least one"),
-    "mean NaN": (lambda: nm.Gaussian([0, np.nan]), "mean", "Drop or mend|finite"),
+    "mean NaN": (lambda: nm.Gaussian([0, np.nan]), "mean", "Drop or fix|finite"),
     "mean ragged": (lambda: nm.Gaussian(RAGGED), "mean", "."),
     "cov ragged": (lambda: nm.Gaussian([0, 0], RAGGED), "cov", "."),
     "cov of another size": (lambda: nm.Gaussian([0, 0], np.eye(3)), "cov", r"\(2, 2\)"),
@@ -161,7 +161,7 @@ REFUSED = {
     "mixture of rows": (lambda: nm.Mixture([X]), "components", "nm.Gaussian"),
     "mixture of two dimensions": (lambda: nm.Mixture([DISTRIBUTION, nm.Gaussian(0)]), "components", "one dimension"),
     "mixture weights": (lambda: nm.Mixture([DISTRIBUTION, DISTRIBUTION], [1]), "weights", "one weight each"),
-    "empirical NaN": (lambda: nm.Empirical(holed(np.nan)), "rows", "Drop or mend"),
+    "empirical NaN": (lambda: nm.Empirical(holed(np.nan)), "rows", "Drop or fix"),
     "negative count": (lambda: DISTRIBUTION.sample(-1), "n", "at least 0"),
     "images of 0 to 255 as floats": (lambda: nm.images(np.full((2, 8, 8), 200.0)), "source", "astype"),
     "a Monitor of nothing": (lambda: nm.Monitor([]), "clients", "at least one"),
@@ -384,20 +384,24 @@ def test_a_value_that_is_no_number_is_told_by_its_place(tmp_path):
 def test_a_file_that_is_no_npy_file_is_refused_without_advice_to_unpickle_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # a long path is shortened
     Path("rows.csv").write_text("1,2,3\n4,5,6\n")
-    with pytest.raises(nm.InvalidInput, match=r"rows\.csv' holds no array.*pandas\.read_csv") as refused:
+    with pytest.raises(nm.InvalidInput, match=r"rows\.csv' contains no array.*pandas\.read_csv") as refused:
         nm.Client(Path("rows.csv"))
     assert "pickle" not in str(refused.value)
     np.savez(Path("rows.npz"), north=X)
-    with pytest.raises(nm.InvalidInput, match=r"holds arrays by name: \['north'\]. Give one: np\.load\(path\)\[name\]"):
+    with pytest.raises(
+        nm.InvalidInput, match=r"contains arrays by name: \['north'\]. Give one: np\.load\(path\)\[name\]"
+    ):
         nm.Client(Path("rows.npz"))
 
 
 def test_weights_by_wrong_names_say_which_are_lacking_and_which_nobody_has():
     scores = nm.evaluate({"north": X, "south": X + 1}, {"g": X}, "fid", progress=False)
-    with pytest.raises(nm.InvalidInput, match=r"lacks \['south'\] and has \['South'\], which no client is called"):
+    with pytest.raises(
+        nm.InvalidInput, match=r"lacks \['south'\] and has \['South'\], which is not the name of a client"
+    ):
         scores.with_weights({"north": 1, "South": 1})
 
 
 def test_a_folder_that_is_not_there_is_told_before_an_extractor_is_asked_for():
-    with pytest.raises(nm.InvalidInput, match="path: got 'nowhere', which is no folder"):
+    with pytest.raises(nm.InvalidInput, match="path: got 'nowhere', which is not a folder"):
         nm.Federation.from_folder("nowhere")

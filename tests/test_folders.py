@@ -177,7 +177,7 @@ def test_labels_are_client_or_class(wards, options):
 def test_two_folders_whose_names_show_alike_are_not_one(tmp_path, names, labels):
     for k, name in enumerate((*names, "c")):
         save(tmp_path / name, drawn(3, k))
-    with pytest.raises(nm.InvalidInput, match="path: has two folders whose names show as"):
+    with pytest.raises(nm.InvalidInput, match="path: has two folders with the visible name"):
         of_folder(tmp_path, labels=labels)
 
 

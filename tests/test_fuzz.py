@@ -243,7 +243,7 @@ def check_scores(found):
         for metric, part in frame.groupby("metric"):
             values = part.drop(columns=["generator", "metric", "client"], errors="ignore").to_numpy(float)
             said = [line for line in frame.attrs["conventions"] if line.startswith(found.label(metric))]
-            few = r"\d of \d+ scores.*\bno\b|has intervals for \d+ of \d+ generators alone"
+            few = r"\d of \d+ scores.*\bno\b|has intervals for \d+ of \d+ generators only"
             reasons = [line for line in said if " has no " in line or re.search(few, line)]
             assert np.isfinite(values).all() or (np.isnan(values[~np.isfinite(values)]).all() and reasons), part
     for metric in found.metrics:

@@ -160,7 +160,7 @@ def command(folder, *words, **more):
 @pytest.mark.parametrize("words", [("feat", "fifo.npy"), ("fifo.npy", "g.npy")])
 def test_the_command_waits_for_no_fifo(features, words):
     done = command(features, *words, stdout=subprocess.PIPE)
-    assert done.returncode == 2 and "is no file and no folder" in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 2 and "is neither a file nor a folder" in done.stderr and "Traceback" not in done.stderr
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a system without /dev/full")

@@ -45,7 +45,7 @@ def test_a_federation_takes_the_settings_of_its_extractor():
 
 @pytest.mark.parametrize("extractor", [None, "pixels"])
 def test_an_argument_that_nobody_knows_is_refused_by_its_name(extractor):
-    with pytest.raises(nm.InvalidInput, match=r"^classes_per_client: is no argument here"):
+    with pytest.raises(nm.InvalidInput, match=r"^classes_per_client: is not an argument here"):
         nm.Federation.pathological(drawn(12), LABELS, 3, classes_per_client=2, extractor=extractor)
 
 

@@ -134,7 +134,7 @@ def test_what_an_extractor_of_ones_own_raises_is_seen(tmp_path):
 def test_settings_belong_to_an_extractor():
     with pytest.raises(nm.InvalidInput, match=r"^batch_size: is a setting of an extractor, and none is given"):
         nm.Federation.iid(np.zeros((4, 2)), 2, batch_size=3)
-    with pytest.raises(nm.InvalidInput, match=r"^batch_size: is given beside an extraction"):
+    with pytest.raises(nm.InvalidInput, match=r"^batch_size: is given together with an extraction"):
         nm.Federation.iid(drawn(4), 2, extractor=counting(), batch_size=3)
 
 

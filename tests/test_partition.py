@@ -106,7 +106,7 @@ def test_shards_of_as_many_rows_as_a_label_hold_one():
 @given(st.integers(1, 20), st.integers(1, 5), st.integers(0, 50))
 def test_pathological_clients_have_so_many_labels_each_in_equal_parts(clients, classes, seed):
     if clients * classes < 5:
-        with pytest.raises(nm.InvalidInput, match="do not hold all 5 labels"):
+        with pytest.raises(nm.InvalidInput, match="do not cover all 5 labels"):
             nm.Federation.pathological(X, Y, clients, classes, seed)
         return
     federation, again = (nm.Federation.pathological(X, Y, clients, classes, seed) for _ in range(2))

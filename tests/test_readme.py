@@ -100,7 +100,7 @@ def test_a_federated_score_is_what_its_page_says():
     found = scores.heterogeneity("fid").set_index("generator").loc["narrow"]
     assert "here 0.1 of `narrow`'s 2.6" in page and found.round(1)[["shuffled", "gap"]].tolist() == [0.1, 2.6]
     told = scores.ledger.groupby(["metric", "aggregate"])["reveals"].first()
-    assert (told["fid", "avg"], told["fid", "all"]) == ("one number a generator", "mean and covariance")
+    assert (told["fid", "avg"], told["fid", "all"]) == ("one number per generator", "mean and covariance")
 
 
 def test_the_metric_of_the_guide_gives_what_it_says():

@@ -146,7 +146,7 @@ def test_a_generator_of_too_few_rows_costs_its_own_intervals_alone(metric, desig
     alone = nm.evaluate(CLIENTS, {"k": made["k"]}, [metric], uncertainty=nm.Jackknife(10), progress=False).table
     assert np.isfinite(table.loc[["g", "k"]]).all(axis=None)
     assert table.loc["k", ["avg", "all"]].tolist() == pytest.approx(alone.loc[0, ["avg", "all"]].tolist(), rel=1e-9)
-    assert any("2 of 3 generators alone" in line and "'h'" in line for line in scores.cautions)
+    assert any("2 of 3 generators only" in line and "'h'" in line for line in scores.cautions)
     flips = scores.flips(metric)
     assert flips["avg_p"].notna().tolist() == [False, True, False]  # g and h, g and k, h and k
 
@@ -195,8 +195,8 @@ class Untouched(FID):
 @pytest.mark.parametrize(
     ("metric", "settings", "seen"),
     [
-        ("c_t", {}, "compares with rows the generator has not seen"),
-        ("fld", {}, "compares with rows the generator has not seen"),
+        ("c_t", {}, "compares with rows that the generator has not seen"),
+        ("fld", {}, "compares with rows that the generator has not seen"),
         ("cfid", {}, "condition"),
         ("precision", {"uncertainty": 3}, "uncertainty"),
         (KID(estimator="linear"), {"uncertainty": nm.Bootstrap(20)}, "uncertainty"),

@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command of the arguments and return its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     if sys.stdout is None:
-        print("error: stdout is closed. Leave it open, or send it to a file", file=sys.stderr)
+        print("error: stdout is closed. Leave it open, or redirect it to a file", file=sys.stderr)
         return UNWRITTEN
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that has no λ shows a question mark

@@ -134,11 +134,11 @@ def _metrics(options: Namespace) -> list[Metric[Any]]:
         raise InvalidInput("--metrics", f"got {shown(options.metrics)}", "Name at least one, such as fid")
     for metric in metrics:
         if metric.is_conditional:
-            seen = f"{metric.name} compares answers to inputs x, which folders do not hold"
+            seen = f"{metric.name} compares answers to inputs x, which folders do not contain"
             raise InvalidInput("--metrics", seen, "Use nm.Client(y, condition=x) in Python")
         if metric.needs_test and options.test is None:
-            seen = f"{metric.name} compares with rows the generator has not seen"
-            raise InvalidInput("--metrics", seen, "Hold some of each client out: --test 0.2")
+            seen = f"{metric.name} compares with rows that the generator has not seen"
+            raise InvalidInput("--metrics", seen, "Hold out some rows of each client: --test 0.2")
     return metrics
 
 
@@ -146,8 +146,8 @@ def _check_probabilities(metrics: Sequence[Metric[Any]], extractor: str) -> None
     """Raise InvalidInput for metrics of class probabilities where images become something else."""
     of_classes = [metric.name for metric in metrics if isinstance(metric, (InceptionScore, AMScore))]
     if of_classes and extractor != PROBABILITIES:
-        seen = f"{' and '.join(of_classes)}: of class probabilities, which --extractor {extractor} does not give"
-        raise InvalidInput("--metrics", seen, f"Use --extractor {PROBABILITIES}, in a run of its own")
+        seen = f"{' and '.join(of_classes)} need class probabilities, which --extractor {extractor} does not give"
+        raise InvalidInput("--metrics", seen, f"Use --extractor {PROBABILITIES}, in a separate run")
 
 
 def _design(options: Namespace) -> Any:

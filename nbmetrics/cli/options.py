@@ -18,7 +18,7 @@ examples:
   nbmetrics score features/ ddpm.npy gan.npy --metrics fid,kid --json out.json
   nbmetrics features hospitals/lyon --extractor digits-cnn --out lyon.npy
 
-`nbmetrics COMMAND --help` says more of each."""
+`nbmetrics COMMAND --help` explains each command."""
 
 SCORE = """\
 Score one or more sets of generated images, or features, for each client,
@@ -27,7 +27,7 @@ averaged over the clients, and on all their data pooled."""
 SCORE_MORE = """\
 CLIENTS    a folder: each of its sub-folders of images is a client. Without
            sub-folders its images are one client. A folder of .npy files of
-           features, (n, d), is one client a file, and needs no extractor.
+           features, (n, d), is one client per file; it needs no extractor.
 GENERATED  a folder (or zip) of images, or a .npy file of features.
 
 examples:
@@ -36,7 +36,7 @@ examples:
   nbmetrics score features/ ddpm.npy --uncertainty influence --html report.html"""
 
 FEATURES = """\
-The features of a folder of images, one row an image in natural order of the
+The features of a folder of images, one row per image in natural order of the
 files, as a .npy file of float32, (n, d)."""
 
 FEATURES_MORE = """\
@@ -44,7 +44,7 @@ examples:
   nbmetrics features hospitals/lyon --extractor pixels --out features/lyon.npy
   nbmetrics features fake/ --weights inception.pth --out fake.npy"""
 
-CACHE = "The cache of features: what was computed once is found there again."
+CACHE = "The cache of features: it keeps what was computed once."
 
 
 def parser() -> ArgumentParser:
@@ -58,8 +58,8 @@ def parser() -> ArgumentParser:
     features = commands.add_parser("features", help="write the features of a folder of images")
     _features(_with_description(features, FEATURES, FEATURES_MORE))
     commands.add_parser("experiments", help="figures and tables of the papers", add_help=False)
-    cache = commands.add_parser("cache", help="what is kept of features computed before", description=CACHE)
-    cache.add_argument("what", choices=("info", "clear"), help="say what is kept and where, or remove all of it")
+    cache = commands.add_parser("cache", help="show or clear the cache of computed features", description=CACHE)
+    cache.add_argument("what", choices=("info", "clear"), help="show what is kept and where, or remove all of it")
     return whole
 
 
@@ -70,8 +70,12 @@ def _with_description(parser: ArgumentParser, description: str, more: str) -> Ar
 
 
 def _score(score: ArgumentParser) -> None:
-    score.add_argument("clients", metavar="CLIENTS", help="the real images or features, a sub-folder or file a client")
-    score.add_argument("generated", metavar="GENERATED", nargs="+", help="generated images or features, one a model")
+    score.add_argument(
+        "clients", metavar="CLIENTS", help="the real images or features, one sub-folder or file per client"
+    )
+    score.add_argument(
+        "generated", metavar="GENERATED", nargs="+", help="generated images or features, one path per model"
+    )
     score.add_argument(
         "--metrics", metavar="NAMES", default="fid,kid", help="such as fid,kid,precision; default %(default)s"
     )
@@ -81,18 +85,24 @@ def _score(score: ArgumentParser) -> None:
         default="none",
         help="intervals: by influence values, which is quick, or by resampling; default %(default)s",
     )
-    score.add_argument("--samples", type=int, metavar="N", help="rows drawn where a metric needs to draw")
-    score.add_argument("--seed", type=int, default=0, metavar="N", help="of what is drawn; default %(default)s")
-    score.add_argument("--test", type=float, metavar="SHARE", help="of each client's rows, held out for metrics as fld")
+    score.add_argument("--samples", type=int, metavar="N", help="number of rows to sample where a metric needs samples")
+    score.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all sampling; default %(default)s")
+    score.add_argument(
+        "--test", type=float, metavar="SHARE", help="share of each client's rows to hold out, for metrics such as fld"
+    )
     files = score.add_argument_group("files")
-    kinds = {"json": "everything, for a program", "html": "a page for people", "csv": "the table"}
-    for name, what in {**kinds, "markdown": "the table, best in bold", "latex": "the same for a paper"}.items():
+    kinds = {"json": "all results as JSON", "html": "a report as a web page", "csv": "the table as CSV"}
+    for name, what in {
+        **kinds,
+        "markdown": "the table as Markdown, best in bold",
+        "latex": "the table as LaTeX",
+    }.items():
         files.add_argument(f"--{name}", metavar="FILE", help=f"write {what}")
     _extractor(score)
 
 
 def _features(features: ArgumentParser) -> None:
-    features.add_argument("folder", metavar="FOLDER", help="a folder, with all below it, or a zip of images")
+    features.add_argument("folder", metavar="FOLDER", help="a folder of images with its sub-folders, or a zip")
     features.add_argument("--out", metavar="FILE", required=True, help="the .npy file to write")
     _extractor(features)
 
@@ -110,15 +120,15 @@ def _extractor(parser: ArgumentParser) -> None:
         metavar="NAME",
         default=default,
     )
-    add("--weights", "the file of its weights, where it wants one", metavar="FILE")
-    add("--download", "fetch its published weights, once; else nothing is fetched", action="store_true")
+    add("--weights", "the file of its weights, if it needs one", metavar="FILE")
+    add("--download", "download its published weights once; without this, nothing is downloaded", action="store_true")
     add(
         "--resize",
-        "its own rule, or clean-fid's; default %(default)s",
+        "how to resize images: the extractor's own rule, or clean-fid's; default %(default)s",
         choices=("extractor", "clean"),
         default="extractor",
     )
-    add("--batch-size", "images at a time; default %(default)s", type=int, metavar="N", default=64)
+    add("--batch-size", "images per batch; default %(default)s", type=int, metavar="N", default=64)
     add("--device", "auto, cpu, cuda, …", metavar="NAME", default="auto")
-    add("--no-cache", "neither look in the cache nor fill it", dest="cache", action="store_false")
-    add("--quiet", "no bar", dest="progress", action="store_const", const=False, default="auto")
+    add("--no-cache", "do not use the cache", dest="cache", action="store_false")
+    add("--quiet", "no progress bar", dest="progress", action="store_const", const=False, default="auto")

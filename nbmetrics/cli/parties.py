@@ -152,7 +152,7 @@ def generated_parties(paths: Sequence[str]) -> list[Party]:
 def containment_notes(clients: Sequence[Party], generated: Sequence[Party]) -> list[str]:
     """Return notes on generated files that lie in a client, as where CLIENTS holds real and generated ones."""
     return [
-        f"{party.name} lies in client {client.name}, and so is compared with itself, too: is it no client?"
+        f"{party.name} lies in client {client.name}, so it is also compared with itself. Is it really a client?"
         for party in generated
         for client in clients
         if client.path.resolve() in (party.path.resolve(), *party.path.resolve().parents)
@@ -179,10 +179,12 @@ def existing_path(option: str, path: str) -> Path:
 def _check_kind(option: str, path: Path) -> Path:
     """Return the path, if by its name it can be read: an extractor is not asked for in vain."""
     if not path.is_dir() and not path.is_file():
-        raise InvalidInput(option, f"{shown(str(path))} is no file and no folder", "Give a folder, or a .npy file")
+        raise InvalidInput(
+            option, f"{shown(str(path))} is neither a file nor a folder", "Give a folder, or a .npy file"
+        )
     if path.is_file() and path.suffix.lower() not in (FEATURES, ZIP) and refusal_by_name((path.name,)):
         fix = "Give a folder or zip of images, or a .npy file of features, as numpy.save writes it"
-        raise InvalidInput(option, f"{shown(str(path))} is no file of images or features by its name", fix)
+        raise InvalidInput(option, f"{shown(str(path))} has the name of neither images nor features", fix)
     return path
 
 
@@ -192,8 +194,8 @@ def _check_not_many(path: Path) -> None:
         return
     rows = sorted(path.glob(f"*{FEATURES}"))
     if rows and not any(entry.is_dir() or not refusal_by_name((entry.name,)) for entry in path.iterdir()):
-        seen = f"{shown(str(path))} holds {len(rows)} .npy {'file' if len(rows) == 1 else 'files'} and no images"
-        raise InvalidInput("GENERATED", seen, f"Name the files, each a generator: {path}/*{FEATURES}")
+        seen = f"{shown(str(path))} contains {len(rows)} .npy {'file' if len(rows) == 1 else 'files'} and no images"
+        raise InvalidInput("GENERATED", seen, f"Name the files, one per generator: {path}/*{FEATURES}")
 
 
 def _load_rows(path: Path) -> np.ndarray:

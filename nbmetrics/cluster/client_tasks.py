@@ -67,7 +67,7 @@ def check_fits(evaluation: Evaluation, metrics: Sequence[str], runner: TaskRunne
     rows = [s.rows for s in evaluation.states[metrics[0]].samples if s.rows is not None]
     size = sum(8.0 * r.shape[0] * r.shape[1] for r in rows)
     if size > WORKER_MEMORY_SHARE * runner.memory:
-        seen = f"{', '.join(metrics)} of all clients needs all rows in one worker, {size / 1e9:.3g} GB beside others"
+        seen = f"{', '.join(metrics)} of all clients needs all rows in one worker, {size / 1e9:.3g} GB plus other data"
         raise InvalidInput(
             "cluster", seen, f"Give workers {size / WORKER_MEMORY_SHARE / 1e9:.3g} GB of memory each, or fewer rows"
         )

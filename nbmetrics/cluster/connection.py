@@ -73,7 +73,7 @@ def _local_cluster() -> Iterator[Any]:
                 n_workers=min(os.cpu_count() or 1, MAX_LOCAL_WORKERS), silence_logs=logging.CRITICAL, **settings
             )
         except RuntimeError as error:
-            fix = 'In a script the call must stand under if __name__ == "__main__":, as Dask starts it anew in workers'
+            fix = 'In a script, call this under if __name__ == "__main__":, because workers run the script again'
             raise InvalidInput("cluster", f"no worker started ({error})", fix) from None
         with cluster, Client(cluster) as client:
             yield client

@@ -44,15 +44,15 @@ def evaluate(
     """`nm.evaluate` with its work on a cluster, see there."""
     check_installed()
     if uncertainty is not None:
-        seen = "is not computed on a cluster, where the rows it resamples are apart"
-        raise InvalidInput("uncertainty", seen, "Leave it or cluster out")
+        seen = "is not available on a cluster, because the rows to resample are on different workers"
+        raise InvalidInput("uncertainty", seen, "Leave out uncertainty or cluster")
     if not isinstance(progress, bool):
         check_choice(progress, ("auto",), "progress")
     metric_names, named_generators = metric_list(metrics), as_generators(generators)
     with connect(cluster) as runner:
         full_federation, sources = federation_of(federation, runner)
         if full_federation.is_conditional:
-            seen = "does not score clients with a condition yet, whose answers are made here"
+            seen = "does not yet score clients with a condition, because their answers are computed here"
             raise InvalidInput("cluster", seen, "Leave cluster out, or the conditions")
         evaluation = Evaluation(full_federation, metric_names, samples=samples, seed=seed, progress=progress)
         evaluation.take(named_generators)

@@ -87,12 +87,12 @@ def client_of(name: str, function: Callable[[], Any] | None, data: Sequence[Any]
         client = Client(function() if function is not None else data[0] if len(data) == 1 else iter(data))
         if client.distribution is not None:
             seen = f"its data gave {shown(client.distribution)}"
-            raise InvalidInput("data", seen, "Give a distribution as it is, not made on a worker")
+            raise InvalidInput("data", seen, "Give the distribution itself, not a task that makes it on a worker")
     except InvalidInput as error:
         raise error.of(who) from None
     except Exception as error:
         seen = f"its data raised {type(error).__name__}: {error}"
-        raise InvalidInput(who, seen, "Mend what makes or reads them") from error
+        raise InvalidInput(who, seen, "Fix what makes or reads them") from error
     if client.stream is not None:
         client.stream.who = who
     return client

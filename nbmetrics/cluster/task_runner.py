@@ -165,15 +165,15 @@ class TaskRunner:
         what = f"{self._about.get(future.key, ('the work', ()))[0]}{self._client_names([future.key])}"
         if future.status != "error":
             seen = f"{what} was lost: the scheduler at {self.address} is gone, or data that only a dead worker held"
-            return InvalidInput("cluster", seen, "Start again, with data that workers can make again")
+            return InvalidInput("cluster", seen, "Start again, with data that workers can recompute")
         error = future.exception(timeout=self.timeout)
         if isinstance(error, InvalidInput):
             return error
         if isinstance(error, KilledWorker):
-            seen = f"{what} killed its worker again and again, most likely for want of memory"
+            seen = f"{what} killed its worker again and again, most likely because it ran out of memory"
             return InvalidInput("cluster", seen, "Give workers more memory, or more clients with fewer rows each")
         seen = f"{what} raised {type(error).__name__}: {error}"
-        return InvalidInput("cluster", seen, "Mend what raised it; workers need the versions of packages that are here")
+        return InvalidInput("cluster", seen, "Fix what raised it; workers need the same package versions as here")
 
     def _stall(self, left: dict[str, Any]) -> InvalidInput:
         """Return the error that nothing finishes any more, with the names of the clients whose tasks were begun."""

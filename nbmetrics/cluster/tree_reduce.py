@@ -112,12 +112,14 @@ def _check_same(party: ClientTask, client: Client) -> None:
         return
     shape = client.size, client.dim
     if shape != party.shape:
-        seen = f"gave rows of shape {shape}, and of shape {party.shape} at a first look"
+        seen = f"gave rows of shape {shape}, and of shape {party.shape} at the first look"
     elif checksum_of(client) != party.checksum:
-        seen = f"gave {client.size:,} other rows than at a first look"
+        seen = f"gave {client.size:,} other rows than at the first look"
     else:
         return
-    raise InvalidInput(f"client {party.name!r}", seen, "Give what makes the same rows each time, such as by a seed")
+    raise InvalidInput(
+        f"client {party.name!r}", seen, "Give a source that makes the same rows each time, for example with a seed"
+    )
 
 
 def merge_nodes(kit: TaskContext, *results: tuple[float, Node]) -> tuple[float, Node]:

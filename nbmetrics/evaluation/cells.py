@@ -82,7 +82,7 @@ class RemoteSummary(InvalidInput):
 
     def __init__(self, label: str, nbytes: int, count: float | None = None) -> None:
         fix = "Evaluate again under these weights, or allow more by nm.set_memory_limit(megabytes)"
-        super().__init__("cluster", f"kept the clients' summaries of {label}, which are too large to send", fix)
+        super().__init__("cluster", f"left out the clients' summaries of {label}, which are too large to send", fix)
         self.label, self.nbytes, self.count = label, nbytes, count
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -363,7 +363,7 @@ class Cells:
         """Why intervals that were asked for are missing, those apart whose refusals name their party."""
         noise = self.noise
         if noise is not None and noise.source is not None and any(noise.refusals):
-            share = f"{len(noise.places)} of {len(self.generated)} generators alone"
+            share = f"{len(noise.places)} of {len(self.generated)} generators only"
             yield f"{self.label} has intervals for {share}: {noise.refusal}"
         ends = [self._ends[part] for part in PARTS if part in self._ends]
         refusal = refusal_of(*ends)
@@ -404,14 +404,14 @@ class Cells:
             return []
         with np.errstate(divide="ignore", over="ignore"):
             worst = which[np.argmax(expected[which] / np.abs(gaps[which]))]
-        others = f", likewise for {len(which) - 1} other generator{'s' * (len(which) > 2)}" if len(which) > 1 else ""
+        others = f"; also for {len(which) - 1} other generator{'s' * (len(which) > 2)}" if len(which) > 1 else ""
         plain, gap = "" if self.noise is None else "plain ", gaps[worst]  # the table shows the corrected one first
         of_which = "of which" if expected[worst] <= gap else "and"
         clients = f"{self.span}, {self.clients[0].dim} features"
         test = "" if self.sent else f": see scores.heterogeneity('{self.metric.name}')"
         return [
             f"{plain}{self.metric.label} gap of {generators[worst]}: {gap:.3g}, {of_which} about {expected[worst]:.3g} "
-            f"would be there if all clients were alike ({clients}){others}{test}"
+            f"would remain if all clients were alike ({clients}){others}{test}"
         ]
 
     def intervals(self) -> dict[str, np.ndarray]:

@@ -168,7 +168,7 @@ class MetricState:
         samples = tuple([generator.sample(self.metric) for generator in generators])
         whole = [sample for sample in samples if sample is not None]
         rows = [sample.size for sample in self.samples if sample.size is not None]
-        span = (f"{min(rows):,} to " * (min(rows) < max(rows)) + f"{max(rows):,} rows a client") if rows else ""
+        span = (f"{min(rows):,} to " * (min(rows) < max(rows)) + f"{max(rows):,} rows per client") if rows else ""
         return Cells(
             self.metric,
             weights,

@@ -26,12 +26,10 @@ STAR = "*"
 ABOUT_ZERO = "about 0"
 # Why a score is shown as that, and why another one below 0 is not.
 BY_CHANCE = (
-    "a distance is never below 0; its estimate, which stands in brackets, falls below 0 by chance, "
-    "as the correction for few rows subtracts the average bias"
+    "a distance is never below 0, but its estimate (in brackets) can be, by chance, "
+    "because the correction for few rows subtracts the average bias"
 )
-NOT_INDEPENDENT = (
-    "below 0 by more than chance: rows probably not independent draws (copies, or a fixed number of each class?)"
-)
+NOT_INDEPENDENT = "below 0 by more than chance: its rows are probably not independent draws (copies?)"
 
 
 class CellText(NamedTuple):

@@ -40,7 +40,7 @@ def _into(ax: Any, scores: ScoresProtocol, kind: str, metrics: tuple[str, ...]) 
     if not isinstance(ax, Axes) or ax.name != "rectilinear":
         raise InvalidInput("ax", f"got {shown(ax)}", "Give plain matplotlib Axes, such as of figure.subplots()")
     if len(metrics) > 1:
-        raise InvalidInput("metric", f"is not given, and ax holds one of {', '.join(metrics)}", "Name one of them")
+        raise InvalidInput("metric", f"is not given, but ax shows one of {', '.join(metrics)}", "Name one of them")
     KINDS[kind](scores, metrics[0], ax)
     if kind in NAMED:
         ax.legend(fontsize=9, frameon=False)

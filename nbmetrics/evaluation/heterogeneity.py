@@ -153,7 +153,7 @@ def check_deals(metric: Any, scores: ScoresProtocol) -> str:
         fix = "Evaluate 'fid' too; KID's own test is its column p_kid"
         raise InvalidInput("metric", f"got {shown(metric)}, and no FID was evaluated", fix)
     if isinstance(metric, str) and metric == "kid":
-        raise InvalidInput("metric", "got 'kid'", f"Give {fids[0]!r}, whose column p_kid is KID's own test")
+        raise InvalidInput("metric", "got 'kid'", f"Give {fids[0]!r}: its column p_kid is KID's own test")
     return check_choice(metric, fids, "metric")
 
 
@@ -163,14 +163,14 @@ def _parties(result: Cells, scores: ScoresProtocol) -> Parties:
         raise refusal
     for name, sample in zip(scores.generators, result.generators, strict=True):
         if sample is None:
-            seen = f"generator {name!r} answered the clients' conditions, which belong to their rows"
+            seen = f"generator {name!r} answered the clients' conditions, which belong to those rows"
             raise InvalidInput("metric", seen, "Evaluate rows of outputs, and clients without condition")
     counted = [(n, c, w) for n, c, w in zip(scores.names, result.clients, scores.weights, strict=True) if w > 0]
     for name, client, _ in counted:
         if client.distribution is not None:
             raise _without_rows(name, result, scores)
     if len(counted) < 2:
-        seen = f"there is {len(counted)} client with a weight, so there is nobody to deal its rows to"
+        seen = f"there is {len(counted)} client with a weight, so its rows cannot be shuffled among clients"
         raise InvalidInput("metric", seen, "Give two clients or more")
     rows = [to_numpy(to_float64(client.together())) for _, client, _ in counted]
     return Parties(np.concatenate(rows), tuple(len(x) for x in rows), tuple(w for *_, w in counted))
@@ -179,12 +179,12 @@ def _parties(result: Cells, scores: ScoresProtocol) -> Parties:
 def _without_rows(name: str, result: Cells, scores: ScoresProtocol) -> InvalidInput:
     """Why the rows of a client that has none here cannot be dealt: they stayed with it, or it is a distribution."""
     if any(math.isfinite(section.count) for section in result.sent):
-        seen = f"client {name!r} sent a summary, and the rows that would be dealt stayed with it"
+        seen = f"client {name!r} sent a summary, and its rows stayed with it"
         is_known = any(result.size_gaps)
-        fix = f"Set scores.size_gap({result.name!r}) beside the gap" if is_known else "Evaluate where the rows are"
+        fix = f"Compare the gap with scores.size_gap({result.name!r})" if is_known else "Evaluate where the rows are"
     else:
         seen = f"client {name!r} is an exact distribution, which has no rows to shuffle, and no bias"
-        fix = "Read scores.table, whose gap is exact" + ("" if result.sent else ", or evaluate(…, samples=1_000)")
+        fix = "Use scores.table, where the gap is exact" + ("" if result.sent else ", or evaluate(…, samples=1_000)")
     return InvalidInput("metric", seen, fix)
 
 

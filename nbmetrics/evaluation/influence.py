@@ -142,8 +142,9 @@ class Influences:
     @property
     def design(self) -> str:
         return (
-            f"{self.level:.0%}, influence values of the rows; FID without the bias of few rows, KID-all with clients "
-            "as strata, plain beside them (at 90 % they covered 76 to 100 % of simulations, see docs/intervals.md)"
+            f"{self.level:.0%}, influence values of the rows; FID corrected for few rows, KID-all with "
+            "clients as strata, plain scores next to them (at 90 % they covered 76 to 100 % of simulations, see "
+            "docs/intervals.md)"
         )
 
     def ends(self, weights: Sequence[float], part: str, _: np.ndarray) -> Ends:

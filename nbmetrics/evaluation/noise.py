@@ -101,7 +101,7 @@ class Noise:
     Attributes
     ----------
     by_client, all : (B, G, k) and (B, G), mean 0; 0 for exact distributions, NaN where there is no interval
-    centres, all_centres : (G, k) and (G,) the scores that they lie about, without the bias of few rows where it can be
+    centres, all_centres : (G, k) and (G,) the scores that they lie about, corrected for few rows where it can be
         taken off; NaN where rows are too few for that
     reasons, all_reasons : why there is no interval, "" where there is one; (G, k) and (G,) strings
     generated : (B, G, k) what of `by_client` comes from the generated rows; the rest comes from the clients' own. None

@@ -191,9 +191,9 @@ class Bootstrap:
 
     def __str__(self) -> str:
         return (
-            f"{self.level:.0%}, {self.replicates} bootstraps, seed {self.seed}, about the score with the bias of few "
-            "rows taken off (the plain score may lie outside); at 90 % and 60 rows a client gaps were covered in 84 to "
-            "87 % of simulations"
+            f"{self.level:.0%}, {self.replicates} bootstraps, seed {self.seed}, around the score corrected for few "
+            "rows (the plain score may lie outside); at 90 % and 60 rows per client they covered 84 to 87 % of "
+            "the gaps in simulations"
         )
 
     def __post_init__(self) -> None:
@@ -367,7 +367,7 @@ class ResampledScores:
             ends = Ends(self.resamples.centre(estimate, replicates), *self.resamples.interval(estimate, replicates))
         if any(np.isinf(column).any() for column in ends):
             raise InvalidInput(
-                "uncertainty", "the squares of these scores are beyond all numbers", "Rescale the features"
+                "uncertainty", "the squares of these scores are too large for a number", "Rescale the features"
             )
         return ends
 
@@ -415,7 +415,7 @@ def check_sizes(metric: Metric[Any], samples: Sequence[Sample]) -> list[int]:
     fewest = metric.rows_to_resample(dim)
     if few < fewest:
         seen = (
-            f"resampling cannot take the bias off {metric.label} of {few} rows with {dim} features: it needs {fewest:,}"
+            f"resampling cannot correct {metric.label} of {few} rows with {dim} features for bias: it needs {fewest:,}"
         )
         others = "nm.Influence()" if metric.name == "fid" else f"intervals without {metric.label}"
         raise InvalidInput("uncertainty", seen, f"Use {others}, or fewer features")

@@ -82,7 +82,7 @@ def check_streams(parties: Iterable[tuple[str, Stream | None]], metrics: Sequenc
         stream.check_unread()
         demanding = [m for m in metrics if streaming_mode(m, stream.dim, design) != "once"]
         if demanding and not stream.is_repeatable:
-            seen = f"is an iterator, whose batches come once, and {_why(demanding[0], stream.dim, design)}"
+            seen = f"is an iterator, which gives its batches once, but {_why(demanding[0], stream.dim, design)}"
             raise InvalidInput(who, seen, AGAIN)
         needy = [m for m in demanding if streaming_mode(m, stream.dim, design) == "rows"]
         if needy:

@@ -27,7 +27,7 @@ def summary(scores: ScoresProtocol) -> list[str]:
         lines.append(f"{shown_label(scores, name)}: {_order(scores.generators, shown)}.")
         if shown.is_corrected and _differ(shown, plain):
             order = _order(scores.generators, plain)
-            lines.append(f"{scores.plain_label(name)} (with the bias of few rows): {order}.")
+            lines.append(f"{scores.plain_label(name)} (not corrected for few rows): {order}.")
     return lines
 
 
@@ -37,15 +37,15 @@ def shown_label(scores: ScoresProtocol, metric: str) -> str:
 
 
 def headline(scores: ScoresProtocol, metric: str) -> str:
-    """Return who is best by each aggregate, such as "By FID: Average says narrow. Pooled says wide."; "" if they agree.
+    """Return who is best by each aggregate, such as "Best by FID-avg: narrow. Best by FID-all: wide."
 
-    It is "" too where a score is not known.
+    It is "" where they agree, or where a score is not known.
     """
     winners = winners_of(scores.result(metric))
     if len(scores.generators) < 2 or winners.agree or not winners.are_known:
         return ""
-    said = [f"{word} says {winners.names(part, scores.generators)}." for part, word in AGGREGATES.items()]
-    return f"By {shown_label(scores, metric)}: {' '.join(said)}"
+    label = shown_label(scores, metric)
+    return " ".join(f"Best by {label}-{part}: {winners.names(part, scores.generators)}." for part in AGGREGATES)
 
 
 def _differ(shown: Winners, plain: Winners) -> bool:
@@ -83,7 +83,7 @@ def _inversions(generators: Sequence[str], inverted: list[list[int]], avg: np.nd
         return count
     widest = max(inverted, key=lambda pair: abs(avg[pair[1]] - avg[pair[0]]))
     first, second = (generators[g] for g in sorted(widest, key=lambda g: avg[g]))
-    pair = f"avg ranks {first} above {second}, all {second} above {first}"
+    pair = f"avg ranks {first} above {second}, all ranks {second} above {first}"
     return f"{count}{', for example' if len(inverted) > 1 else ''}: {pair}"
 
 

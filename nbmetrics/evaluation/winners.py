@@ -16,9 +16,9 @@ import numpy as np
 from ..ranking import all_lowest, numeral
 from .cells import Cells
 
-# The aggregates by which generators are ranked, in the order of the tables' columns, and how a headline calls them.
+# The aggregates by which generators are ranked, in the order of the tables' columns.
 # A third one is an entry here, a property of that name of `Cells`, and its column in `Scores.table`.
-AGGREGATES = {"avg": "Average", "all": "Pooled"}
+AGGREGATES = ("avg", "all")
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +93,8 @@ def below_zero_cautions(cells: Cells, generators: Sequence[str]) -> Iterator[str
         low, high = (numeral(float(ends[f"{which[0]}_{end}"][g]), ".3g") for end in ("low", "high"))
         yield (
             f"{cells.label} {' and '.join(which)} of {generators[g]}: the interval [{low}, {high}] lies far below 0, "
-            "and no distance does. Its rows are probably not independent draws (copies of the clients' rows, or a "
-            "fixed number of each class?), so it is not called the best. The metrics AuthPct ('auth_pct') and C_T "
+            "but no distance does. Its rows are probably not independent draws (copies of the clients' rows, or a "
+            "fixed number of each class?), so it is not marked as best. The metrics AuthPct ('auth_pct') and C_T "
             "('c_t') check for copies."
         )
 

@@ -126,7 +126,7 @@ def single_class(
 def _trained_model_samples(items: LabelledRows, are_digits: bool) -> dict[str, Any]:
     """Return the last samples of a WGAN-GP and a DDPM trained on digits, as rows like those of the items."""
     if not are_digits:
-        raise InvalidInput("learned", "is True beside data of your own", "The package's models know digits alone")
+        raise InvalidInput("learned", "is True together with your own data", "The package's models know only digits")
     samples = trained_samples("checkpoints")
     last = {str(model): rows for model, rows, seed in zip(samples.model, samples.rows, samples.seed) if seed == 0}
     if items.extraction is None:
@@ -171,7 +171,7 @@ def published_ranks(
     """
     if X is not None or y is not None:
         if table is not None:
-            raise InvalidInput("table", "is given beside X and y", "Give scores, or data to compute them of")
+            raise InvalidInput("table", "is given together with X and y", "Give scores, or data to compute them from")
         count = 10 if parts is None else check_count(parts, "parts")
         scores = _class_scores(X, y, count, "unbiased" if estimator is None else estimator, seed)
     else:

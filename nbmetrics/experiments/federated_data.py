@@ -40,7 +40,7 @@ class LabelledRows:
         """
         if X is not None and (source is not None or extractor is not None):
             other = "images" if source is not None else "extractor"
-            raise InvalidInput(other, "is given beside X", "Give rows X and y, or images and an extractor")
+            raise InvalidInput(other, "is given together with X", "Give rows X and y, or images and an extractor")
         if source is None and extractor is None:
             return cls(*_labelled_rows(X, y))
         extraction_of_source = extraction("pixels" if extractor is None else extractor, progress=False)

@@ -67,7 +67,7 @@ class Material(NamedTuple):
             return cls(Sets.of(data, seed), (8, 8) if is_digits else None)
         if not is_digits:
             other = "extractor" if source is None else "images"
-            raise InvalidInput(other, "is given beside data", "Give images and an extractor, or data")
+            raise InvalidInput(other, "is given together with data", "Give images and an extractor, or data")
         pictures = image_stack(source)
         rng, flat = np.random.default_rng(seed), pictures.reshape(len(pictures), -1)
         train, test, fresh = np.split(rng.permutation(flat), [len(flat) // 2, len(flat) - len(flat) // 4])

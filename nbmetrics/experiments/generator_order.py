@@ -81,7 +81,7 @@ def finite_scores(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     scores = table[columns].apply(pd.to_numeric, errors="coerce").astype(float)
     bad = [column for column in columns if not np.isfinite(scores[column]).all()]
     if bad:
-        seen = f"has a score that is no finite number in {', '.join(bad)}"
+        seen = f"has a score that is not a finite number in {', '.join(bad)}"
         raise InvalidInput("table", seen, "Give a score in every row")
     return scores
 

@@ -75,7 +75,7 @@ def image_setup(
     """Return the images, the function that makes feature rows of them, and what both are."""
     pictures, whose = _parts(train, test, generated, source, seed)
     if features is not None and extractor is not None:
-        raise InvalidInput("extractor", "is given beside features", "Give one of them")
+        raise InvalidInput("extractor", "is given together with features", "Give one of them")
     if features is not None and not callable(features):
         raise InvalidInput("features", f"got {shown(features)}", "Give a function from images (n, …) to rows (n, d)")
     kind = PRINCIPAL
@@ -100,7 +100,7 @@ def _parts(train: Any, test: Any, generated: Any, source: Any, seed: int) -> tup
     sets = {"train": train, "test": test, "generated": generated}
     if all_or_none(**sets):
         if source is not None:
-            raise InvalidInput("images", "is given beside train, test and generated", "Give one of them")
+            raise InvalidInput("images", "is given together with train, test and generated", "Give one of them")
         pictures = Pictures(*(as_images(value, name) for name, value in sets.items()))
         shape = pictures.train.shape[1:]
         for name in ("test", "generated"):
@@ -112,7 +112,7 @@ def _parts(train: Any, test: Any, generated: Any, source: Any, seed: int) -> tup
         return Pictures(*(images for images, _ in split_digits(seed, 0.5, 0.25))), "scikit-learn digits"
     stack = image_stack(source)
     if len(stack) < 8:
-        raise InvalidInput("images", f"has {len(stack)} images", "Give at least 8, to cut into three sets")
+        raise InvalidInput("images", f"has {len(stack)} images", "Give at least 8, to split into three sets")
     order = np.random.default_rng(seed).permutation(len(stack))
     cuts = np.round(np.array([0.5, 0.75]) * len(stack)).astype(int)
     return Pictures(*(stack[part] for part in np.split(order, cuts))), "images as given"
@@ -142,7 +142,7 @@ def labelled_images(
     order = np.random.default_rng(seed).permutation(len(items.rows))
     parts = [items.part(index) for index in np.split(order, np.round(len(order) * np.array([0.25, 0.45])).astype(int))]
     if min(len(part.rows) for part in parts) < 2:
-        raise InvalidInput("images", f"has {len(order)} images", "Give more, to cut into three sets")
+        raise InvalidInput("images", f"has {len(order)} images", "Give more, to split into three sets")
     groups = list(parts[2].by_label().values())
     if extractor is not None:
         return *(part.rows for part in parts), groups, items.conventions[0]  # type: ignore[return-value]

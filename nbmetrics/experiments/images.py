@@ -157,7 +157,7 @@ def diversity(
         source = DIGITS if train is None else "features as given"
     else:
         if train is not None or test is not None or generated is not None:
-            raise InvalidInput("train", "is given beside images or an extractor", "Give rows, or images")
+            raise InvalidInput("train", "is given together with images or an extractor", "Give rows, or images")
         real, test_rows, sample, groups, source = labelled_images(images, labels, extractor, seed)
     m, most = min(map(len, groups)), len(groups)
     swept = np.unique(np.linspace(1, most, min(most, 10)).round()) if classes is None else classes

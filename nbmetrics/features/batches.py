@@ -16,7 +16,7 @@ CLEAN_CONVENTION = "by antialiased bicubic interpolation per channel, as clean-f
 def check_image(image: Any) -> np.ndarray:
     """Return `image`, if it is what extractors take: uint8, (H, W, 3) or (H, W), at least one pixel."""
     if not isinstance(image, np.ndarray) or image.dtype != np.uint8:
-        seen = f"has an image of type {image.dtype}" if isinstance(image, np.ndarray) else f"holds {shown(image)}"
+        seen = f"has an image of type {image.dtype}" if isinstance(image, np.ndarray) else f"contains {shown(image)}"
         raise InvalidInput("source", seen, "Give images as nm.images(source) has them: uint8 arrays")
     if image.ndim not in (2, 3) or image.shape[2:] not in ((), (3,)) or not image.size:
         raise InvalidInput("source", f"has an image of shape {image.shape}", "Give images (H, W, 3), or grey (H, W)")
@@ -40,7 +40,7 @@ def rows_by_shape(batch: Sequence[np.ndarray], rows_of: Callable[[np.ndarray], A
     widths = {part.shape[1]: shape for shape, part in parts.items()}
     if len(widths) > 1:
         seen = ", ".join(f"{width} for images {shape}" for width, shape in widths.items())
-        raise InvalidInput("extractor", f"gave rows of several widths: {seen}", "Bring the images to one shape first")
+        raise InvalidInput("extractor", f"gave rows of several widths: {seen}", "Resize the images to one shape first")
     rows = np.empty((len(batch), next(iter(widths), 0)), np.float32)
     for shape, where in places.items():
         rows[where] = parts[shape]

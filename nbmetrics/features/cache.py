@@ -82,7 +82,7 @@ class Info:
             return f"Cache of features: empty, {held}"
         files = f"{self.files:,} file{'s' * (self.files != 1)}"
         rows = f"{self.images:,} row{'s' * (self.images != 1)} of {self.extractors} extractor"
-        uses = f"used last {self.newest:%Y-%m-%d %H:%M}, the longest unused {self.oldest:%Y-%m-%d %H:%M}"
+        uses = f"used last {self.newest:%Y-%m-%d %H:%M}, the oldest use {self.oldest:%Y-%m-%d %H:%M}"
         return f"Cache of features: {rows}{'s' * (self.extractors != 1)} in {files}, {held}; {uses}"
 
     __repr__ = __str__
@@ -232,7 +232,7 @@ class Shelf:
 
     def _close(self, why: str) -> None:
         self.is_open = False
-        told = f"{self.cache.folder} {why}; the features are returned, but what is missing there is computed again"
+        told = f"{self.cache.folder} {why}; the features are returned, but those missing there will be computed again"
         warnings.warn(told, CacheWarning, stacklevel=2)
 
     def _write(self, path: Path, content: bytes) -> None:

@@ -118,7 +118,7 @@ def _uint8(image: Any, format: str | None) -> tuple[np.ndarray, str]:
         pixels[values == image.info.get("transparency", -1)] = 255
         return pixels, "16-bit grey: its high byte"
     if mode[0] in "IF":
-        raise Unread(f"{'floating-point' if mode[0] == 'F' else '32-bit'} pixels, whose black and white are not known")
+        raise Unread(f"{'floating-point' if mode[0] == 'F' else '32-bit'} pixels, with unknown black and white levels")
     is_grey = mode in ("1", "L", "LA", "La")
     if _has_transparency(image):
         pixels = np.asarray(image.convert("RGBA"))  # Pillow goes there from every mode, and not to LA

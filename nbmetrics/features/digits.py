@@ -25,7 +25,7 @@ SHAPES = {"conv1": (9, 16), "conv2": (144, 32), "conv3": (288, 48), "linear": (1
 CHUNK = 64  # images whose numbers stay in a core's cache
 # Pillow's weights of red, green and blue, in 65536ths: what is grey already keeps its value.
 GREY = np.array([19595, 38470, 7471], dtype=np.int32)
-FIX = "Give images of one size, or bring them to one yourself: enlarged or shrunk copies have other features"
+FIX = "Give images of one size, or resize them yourself: enlarged or shrunk copies have other features"
 
 
 class DigitsCNN:
@@ -79,14 +79,14 @@ class DigitsCNN:
     def admit(self, image: np.ndarray) -> None:
         """Settle on the size of this image, or refuse it where it is none, or another one was settled on."""
         if not isinstance(image, np.ndarray):
-            raise InvalidInput("source", f"holds {shown(image)}", "Give images as uint8 arrays (H, W) or (H, W, 3)")
+            raise InvalidInput("source", f"contains {shown(image)}", "Give images as uint8 arrays (H, W) or (H, W, 3)")
         if image.dtype != np.uint8 or image.ndim not in (2, 3) or image.shape[2:] not in ((), (3,)):
             seen = f"has an image of shape {image.shape} and type {image.dtype}"
             raise InvalidInput("source", seen, "Give images as uint8 arrays (H, W) or (H, W, 3)")
         height, width = image.shape[:2]
         if height != width or not MIN_SIDE <= height <= MAX_SIDE:
             sides = f"{MIN_SIDE} × {MIN_SIDE} to {MAX_SIDE} × {MAX_SIDE}"
-            others = "'pixels', or 'inception-v3-compat', whose weights download (--download) fetches"
+            others = "'pixels', or 'inception-v3-compat', with weights from download=True (--download)"
             fix = f"The digits-cnn takes squares from {sides}. Use another extractor: {others}. Or resize the images"
             raise InvalidInput("source", f"has an image of {height} × {width} pixels", fix)
         if self._side is None:
@@ -174,7 +174,7 @@ def _open_npz(path: Any) -> dict[str, np.ndarray]:
             return {name: file[name] for name in file.files}
     except (OSError, ValueError, TypeError, EOFError, AttributeError, NotImplementedError, zipfile.BadZipFile) as error:
         fix = "Give the path of an .npz that `python -m nbmetrics.features.train_digits --out FILE` made"
-        raise InvalidInput("weights", f"{shown(path)} holds no weights of the digits-cnn", fix) from error
+        raise InvalidInput("weights", f"{shown(path)} contains no weights of the digits-cnn", fix) from error
 
 
 def _expected_shapes() -> dict[str, tuple[int, ...]]:

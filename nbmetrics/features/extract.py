@@ -143,11 +143,11 @@ class _Run:
         if self.shelf is None:
             return "Nothing of this run is kept: it was made without the cache."
         if not self.shelf.is_open:
-            return f"Not all of this run is kept: {cache.folder} takes no more."
+            return f"Not all of this run is kept: {cache.folder} is full."
         if self.done is None:
-            return "What was computed before is in the cache: run the same again, and it goes on behind it."
+            return "What was computed before is in the cache: run the same again to continue."
         done = f"{self.done:,} of {len(self.found):,} images are in the cache"
-        return f"{done}: run the same again, and it goes on behind them (nm.cache.info() says where they are)."
+        return f"{done}: run the same again to continue after them (nm.cache.info() shows where they are)."
 
 
 def _prefetch(batches: Iterator[list[np.ndarray]]) -> Iterator[list[np.ndarray]]:

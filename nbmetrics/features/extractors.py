@@ -129,9 +129,9 @@ def _check_no_file(extractor: Any) -> None:
     path = os.fsdecode(extractor)
     suffix = os.path.splitext(path)[1].lower()
     if suffix in FILES or isinstance(extractor, os.PathLike):
-        seen = f"got the file {shown(path)}; a file holds weights, or a program (TorchScript, ONNX), never run here"
+        seen = f"got the file {shown(path)}; a file contains weights, or a program (TorchScript, ONNX), not run here"
         fix = (
-            "Load a program yourself where you trust it, and give the module, or a function of a batch of images that "
+            "Load a program yourself if you trust it, and give the module, or a function of a batch of images that "
             "calls it; weights go with the name of their network: 'inception-v3-compat', weights=file"
         )
         raise InvalidInput("extractor", seen, fix)
@@ -148,10 +148,10 @@ def _plain(name: str, weights: Any, device: Any, is_clean: bool) -> Extractor:
 
 def _refuse_settings(who: str, device: Any, is_clean: bool) -> None:
     if is_clean:
-        seen = f"'clean' brings images to a network's size, and {who} says of none"
+        seen = f"'clean' resizes images to a network's size, but {who} states none"
         raise InvalidInput("resize", seen, "Leave resize out, and resize the images yourself if they need it")
     if str(device) not in ("auto", "cpu"):
-        raise InvalidInput("device", f"got {shown(device)}, and {who} does not choose by it", "Leave device out")
+        raise InvalidInput("device", f"got {shown(device)}, but {who} does not use it", "Leave device out")
 
 
 def extractors() -> pd.DataFrame:

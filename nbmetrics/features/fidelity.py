@@ -75,7 +75,7 @@ def _network(name: str, layer: str, weights: Weights) -> Any:
         try:
             network = make(name, layer, weights.state)
         except (RuntimeError, KeyError, IndexError, AttributeError, ValueError, TypeError) as error:
-            seen = f"{weights.where} does not hold the tensors of {name}: {shown(' '.join(str(error).split()), 300)}"
+            seen = f"{weights.where} does not contain the tensors of {name}: {shown(' '.join(str(error).split()), 300)}"
             fix = f"Give those of {NETWORKS[name].file}, or ones with its keys and shapes"
             raise InvalidInput("weights", seen, fix) from None
     return network.float().requires_grad_(False).eval()

@@ -26,7 +26,7 @@ _SYSTEM = {"thumbs.db", "desktop.ini", "__macosx"}
 _OTHERS = (".avif", ".heic", ".heif", ".jp2", ".jxl", ".pbm", ".pgm", ".ppm", ".tga", ".psd", ".svg", ".eps", ".ico")
 _NOT_BY_NAME = "not an image by its name"
 _HIDDEN, _HIDDEN_FOLDER = "a hidden or system file", "a hidden or system folder, not entered"
-_LOOP = "a link back to a folder that holds it"
+_LOOP = "a link back to a folder that contains it"
 _REPLACED = "replaced by a later file of its name in the zip file"
 # What is left out without a loss: no image, or one that is read at another place.
 HARMLESS = {_NOT_BY_NAME, _HIDDEN, _HIDDEN_FOLDER, _LOOP, _REPLACED}
@@ -178,7 +178,7 @@ def files_in_zip(path: str) -> list[Member]:
     unpacked = sum(info.file_size for info in infos)
     if len(infos) > MAX_ITEMS or unpacked > max(MAX_UNPACK_RATIO * size, MIN_UNPACK_BYTES):
         seen = f"{shown(path)} has {size:,} bytes and holds {len(infos):,} files of {unpacked:,} bytes"
-        raise InvalidInput("source", seen, "That is no zip file of images; unpack it yourself where it is harmless")
+        raise InvalidInput("source", seen, "That is not a zip file of images; unpack it yourself if it is harmless")
     split = [tuple(part for part in info.filename.split("/") if part not in ("", ".")) or ("?",) for info in infos]
     seen_parts = [parts for parts in split if not is_hidden(parts)]
     if seen_parts and all(len(parts) > 2 and parts[0] == seen_parts[0][0] for parts in seen_parts):
@@ -196,7 +196,7 @@ def _why_not(info: zipfile.ZipInfo, last: zipfile.ZipInfo) -> str:
     if info is not last:
         return _REPLACED
     if ".." in info.filename.split("/"):
-        return "its path leads upwards (..), so its folder is not sure"
+        return "its path leads upwards (..), so its folder is unclear"
     return "a link" if stat.S_ISLNK(info.external_attr >> 16) else ""
 
 

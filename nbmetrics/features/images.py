@@ -228,7 +228,7 @@ def images(source: Any, *, labels: Any = None, strict: bool = False) -> Images:
     if is_strict and not sequence._is_part and (lost := sequence._check.unreadable()):
         reasons = _unread_lines(sequence._source, sequence._check)
         many = f"{len(lost):,} of {len(sequence._source):,} found cannot be read{reasons}"
-        raise InvalidInput("source", many, "Mend or remove them, or leave strict away")
+        raise InvalidInput("source", many, "Fix or remove them, or leave out strict")
     if labels is None:
         return sequence
     return Images(
@@ -260,7 +260,7 @@ def _at_path(path: str | bytes) -> ImageSource:
     if isinstance(path, str) and os.path.isfile(path):
         is_zip = refusal_by_name((path,)) and zipfile.is_zipfile(path)
         return FileItems(files_in_zip(path), folders=True) if is_zip else FileItems([file_of_path(path)])
-    raise InvalidInput("source", f"{shown(path)} is no folder or file that can be opened", _FIX)
+    raise InvalidInput("source", f"{shown(path)} is not a folder or file that can be opened", _FIX)
 
 
 def _item(value: Any, index: int) -> Any:

@@ -67,7 +67,7 @@ def _array(value: Any, argument: str) -> np.ndarray:
         raise InvalidInput(argument, seen, "Give an array of pixels, uint8 or floats from 0 to 1")
     pixels = np.asarray(value)
     if pixels.dtype != np.uint8 and pixels.dtype.kind != "f":
-        whole = "x.astype(np.uint8), if it holds 0 to 255" if pixels.dtype.kind in "iu" else "uint8 or floats 0 to 1"
+        whole = "x.astype(np.uint8), if it contains 0 to 255" if pixels.dtype.kind in "iu" else "uint8 or floats 0 to 1"
         fix = "x.astype(np.uint8) * 255" if pixels.dtype == bool else whole
         raise InvalidInput(argument, f"has dtype {pixels.dtype}", f"Give {fix}")
     if pixels.size == 0:
@@ -104,7 +104,7 @@ def _layout(image: tuple[int, ...], whole: tuple[int, ...], argument: str) -> La
         is_square = {"last": image[0] == image[1], "first": image[1] == image[2]}
         if is_square["last"] != is_square["first"]:
             return "last" if is_square["last"] else "first"
-        seen = f"has shape {whole}, whose channels may come first or last"
+        seen = f"has shape {whole}, where the channels may come first or last"
         raise InvalidInput(argument, seen, "Give Pillow's images: Image.fromarray(x) of each (H, W, channels)")
     if not (first or last):
         raise InvalidInput(argument, f"has shape {whole}", "Give 1, 3 or 4 channels, first or last")
@@ -123,7 +123,7 @@ def _check_range(pixels: np.ndarray, argument: str) -> None:
     if 0 <= low <= high <= 1:
         return
     if not (np.isfinite(low) and np.isfinite(high)):
-        raise InvalidInput(argument, "has pixels that are NaN or infinite", "Mend those images first")
+        raise InvalidInput(argument, "has pixels that are NaN or infinite", "Fix those images first")
     fix = "Scale to 0 to 1: undo a normalization by mean and deviation, and np.clip(x, 0, 1) what overshoots"
     if low >= 0 and 128 <= high <= 255 and all((part == np.rint(part)).all() for part in parts):
         fix = "Give x.astype(np.uint8)"

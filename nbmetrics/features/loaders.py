@@ -64,7 +64,7 @@ class DataSet:
         try:
             length = len(data)
         except Exception as error:
-            raise InvalidInput("source", f"its length cannot be had: {reason_of(error)}", "Mend __len__") from None
+            raise InvalidInput("source", f"its length is not available: {reason_of(error)}", "Mend __len__") from None
         self.length = check_count(length, "source, its length", minimum=0, maximum=MAX_ITEMS)
         self.digests = np.zeros((self.length, 32), np.uint8)
         self.known = np.zeros(self.length, bool)
@@ -86,8 +86,8 @@ class DataSet:
         if not self.known[index]:
             self.digests[index], self.known[index], self._labels[index] = digest, True, label
         elif (digest != self.digests[index]).any():
-            seen = f"image {index} of the data set is not what it was when it was checked"
-            raise InvalidInput("source", seen, "Give a data set whose transform draws nothing at random")
+            seen = f"image {index} of the data set has changed since it was checked"
+            raise InvalidInput("source", seen, "Give a data set with a transform that is not random")
         return pixels, remark
 
     def digest(self, index: int) -> bytes:

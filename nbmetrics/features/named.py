@@ -83,7 +83,7 @@ class FidelityExtractor:
         if self._loaded is None:
             self._loaded = self._load()
             if self._loaded.digest != self._hash:
-                seen = f"{self._loaded.weights.where} is no longer what it was when it was checked"
+                seen = f"{self._loaded.weights.where} has changed since it was checked"
                 self._loaded = None
                 raise InvalidInput("weights", seen, "Make the extractor again")
         rows = rows_by_shape(images, self._loaded.rows)

@@ -123,7 +123,7 @@ def checksum(name: str, path: Path) -> tuple[str, bool]:
         raise InvalidInput("weights", f"{path} cannot be read: {error.strerror}", "Check the file") from None
     is_published = actual == network.sha256
     if network.sha256 and not is_published and path.name == network.file:
-        seen = f"{path} has SHA-256 {actual}, not {network.sha256}: it is not whole, or another file"
+        seen = f"{path} has SHA-256 {actual}, not {network.sha256}: it is incomplete or another file"
         raise InvalidInput("weights", seen, "Delete it and fetch it again, or rename it if it is one of your own")
     return actual, is_published
 
@@ -194,7 +194,7 @@ def _state(path: Path, is_published: bool) -> Any:
             warnings.simplefilter("ignore")  # of TorchScript: that it is old, and of what is refused here
             return reading()
     except Exception as error:  # what unpickling a broken or hostile file raises is anyone's guess
-        seen = f"{path} holds something other than tensors, and was not run ({type(error).__name__})"
+        seen = f"{path} contains something other than tensors, and was not loaded ({type(error).__name__})"
         fix = "Give a state dict: torch.save(module.state_dict(), path), or safetensors"
         raise InvalidInput("weights", seen, fix) from None
 
@@ -210,7 +210,7 @@ def _check_tensors(state: Any, where: str) -> dict[str, Any]:
         if not (isinstance(key, str) and torch.is_tensor(value)):
             raise InvalidInput("weights", f"{where} has {shown(key)}: {shown(value)}", fix)
         if value.layout != torch.strided or value.is_quantized or value.is_meta or value.is_complex():
-            raise InvalidInput("weights", f"{shown(key)} of {where} is no plain tensor of numbers", fix)
+            raise InvalidInput("weights", f"{shown(key)} of {where} is not a plain tensor of numbers", fix)
         if value.is_floating_point() and not bool(torch.isfinite(value).all()):
             seen = f"{shown(key)} of {where} has values that are NaN or infinite"
             raise InvalidInput("weights", seen, "Give the weights of a network that has not diverged")

@@ -18,7 +18,7 @@ from .serialization import Section, write
 from .summary_codec import REVEALS, Thrift, arrays_of, kind_of, settings_text
 
 FIX_REVEALS_ROWS = (
-    "Leave the metric out, take KID with nm.RandomFeatures, or say reveal_rows=True, which sends every row"
+    "Leave the metric out, take KID with nm.RandomFeatures, or set reveal_rows=True, which sends every row"
 )
 MIN_ROWS = 10
 
@@ -84,7 +84,7 @@ def client_summary(
     if not isinstance(privacy, Privacy):
         raise InvalidInput("privacy", f"got {shown(privacy)}", "Give nm.federated.Privacy(epsilon, delta, clip)")
     if rank is not None:
-        raise InvalidInput("rank", "is given with privacy, and noise fills all directions", "Leave one of them out")
+        raise InvalidInput("rank", "is given with privacy, but noise fills all directions", "Leave one of them out")
     sections = noisy_sections(wanted, sample, privacy)
     return write(sample.dim, [replace(section, type=thrift.type) for section in sections])
 
@@ -99,13 +99,13 @@ def check_rows(sample: Sample, metrics: Sequence[Metric[Any]], min_rows: int) ->
         return
     n, d = sample.rows.shape
     if n < least:
-        seen = f"has {n} row{'s' * (n != 1)}, and a summary without noise wants min_rows={least} or more"
-        fix = "Join them with those of another client, add noise by privacy=, or allow it by a smaller min_rows"
+        seen = f"has {n} row{'s' * (n != 1)}, but a summary without noise needs min_rows={least} or more"
+        fix = "Merge them with those of another client, add noise with privacy=, or allow it with a smaller min_rows"
         raise InvalidInput("rows", seen, fix)
     if any(can_be_rebuilt(metric, n, d) for metric in sent):
         text = (
             f"{n} rows with {d} features: rows can be rebuilt from a summary of so few, or recognised in it. Send more "
-            "rows than features, or add noise by privacy= (docs/federated.md: What is not protected)"
+            "rows than features, or add noise with privacy= (docs/federated.md: What is not protected)"
         )
         warnings.warn(text, FewRowsWarning, stacklevel=caller_level())
 

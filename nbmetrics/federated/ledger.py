@@ -49,7 +49,7 @@ def ledger(scores: Scores, *, precision: str = "float64", rank: int | None = Non
             )
             for_avg = 0 if result.metric.is_conditional else answered
             values = BYTES_PER_SCORE * len(scores.generators)
-            rows.append((client, result.name, "avg", values + for_avg, down, "one number a generator"))
+            rows.append((client, result.name, "avg", values + for_avg, down, "one number per generator"))
             rows.append((client, result.name, "all", sent + answered, 0, reveals))
     return pd.DataFrame(rows, columns=COLUMNS)
 

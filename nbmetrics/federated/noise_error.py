@@ -101,7 +101,7 @@ def _pair_caution(score: str, names: Sequence[str], scores: np.ndarray, moves: n
     g, h, apart, error = min(unsafe, key=lambda pair: (best not in pair[:2], pair[2] / pair[3]))
     share = f"all {len(pairs):,}" if len(unsafe) == len(pairs) else f"{len(unsafe):,} of {len(pairs):,}"
     count = f" This is so for {share} pairs." if len(pairs) > 1 else ""
-    moved = f"noise moves this difference by about ± {two_digits(error)}: it may have made their order."
+    moved = f"noise moves this difference by about ± {two_digits(error)}: their order may be due to noise."
     yield f"{score}: {names[g]!r} and {names[h]!r} differ by {two_digits(apart)}, and {moved}{count}"
 
 

@@ -57,7 +57,7 @@ def check_is_bounded(metric: Any, sample: Sample) -> str:
     if kind == "features" and metric.kernel.is_bounded and metric.estimator.unbiased:
         return kind
     if kind not in ("moments", "nothing"):
-        seen = f"{metric.label} of {metric.convention!r} has no summary that one row moves a bounded way only"
+        seen = f"{metric.label} of {metric.convention!r} has no summary on which one row has a bounded effect"
         raise InvalidInput("metrics", seen, FIX_UNBOUNDED)
     return kind
 
@@ -126,7 +126,7 @@ class NoisyMoments:
         c = notes["clip"]
         sizes_of = [float(np.abs(arrays[name]).max()) for name in ("mean", "second")] + [notes["sigma"]]
         if not (MIN_CLIP <= c <= MAX_CLIP and min(sizes_of) >= 0.0 and max(sizes_of) <= MAX_ABS_VALUE):
-            raise InvalidInput("arrays", "are beyond what clipping and noise leave", FIX_DAMAGED)
+            raise InvalidInput("arrays", "are larger than clipping and noise allow", FIX_DAMAGED)
         return cls.of_trusted(section)
 
     @classmethod
@@ -140,7 +140,9 @@ class NoisyMoments:
     def pool(cls, parts: Sequence[NoisyMoments], weights: Sequence[float]) -> NoisyMoments:
         """Return the moments of the mixture: all of it is linear."""
         if any(not np.array_equal(part.centre, parts[0].centre) for part in parts):
-            raise InvalidInput("privacy", "has another centre at some client", "Let all clients clip about one point")
+            raise InvalidInput(
+                "privacy", "has another centre for some clients", "Let all clients clip around one point"
+            )
         pairs = [pair for pair in zip(parts, weights, strict=True) if pair[1]]
         mean, second = sum(w * p.mean for p, w in pairs), sum(w * p.second for p, w in pairs)
         lost, variance = (math.fsum(w * w * x for x, w in zip(xs, weights, strict=True)) for xs in _scalars(parts))
@@ -178,7 +180,7 @@ class NoisyFID(FID):
         if not any(noisy):
             return super().pool(summaries, weights)
         if not all(noisy):
-            raise InvalidInput("privacy", "is there at some clients and not at others", "Let all add noise, or none")
+            raise InvalidInput("privacy", "is set for some clients and not for others", "Let all add noise, or none")
         return NoisyMoments.pool(summaries, weights)
 
     def all_terms(self, real: Sequence[Any], generated: Sequence[Moments]) -> Iterable[Iterable[Terms]]:

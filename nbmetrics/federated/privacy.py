@@ -163,7 +163,9 @@ def log_delta(epsilon: float, mu: float) -> float:
 def clipped_moments(rows: Any, privacy: Privacy) -> tuple[np.ndarray, np.ndarray]:
     """Return the means of u and of uuᵀ, as an isometric triangle; u = (x − c)/C clipped to the unit ball."""
     if privacy.clip is None:
-        raise InvalidInput("privacy", "has no clip, which bounds what one row does to FID", "Say Privacy(…, clip=C)")
+        raise InvalidInput(
+            "privacy", "has no clip, which limits the effect of one row on FID", "Set Privacy(…, clip=C)"
+        )
     x = to_numpy(to_float64(rows))
     centre = centre_of(privacy, x.shape[1])
     u = (x - centre) / privacy.clip

@@ -122,7 +122,7 @@ def read(data: Any, who: str) -> tuple[int, dict[str, Section]]:
 def _body(data: bytes) -> bytes:
     """Return the bytes before the checksum, which must be theirs; all bytes of version 1, which has none."""
     if not data.startswith(NAME):
-        raise InvalidInput("summary", f"begins with {shown(data[:8])}, and is no client summary", FIX_DAMAGED)
+        raise InvalidInput("summary", f"begins with {shown(data[:8])}, so it is not a client summary", FIX_DAMAGED)
     version = int.from_bytes(data[len(NAME) : len(MAGIC)], "little")
     if version == 1:
         return data

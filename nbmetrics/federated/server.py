@@ -138,7 +138,7 @@ def _privacy_promise(sections: Sequence[Section]) -> str:
         return ""
     epsilon, delta = (max(s.notes.get(key, math.inf) for s in noisy) for key in ("epsilon", "delta"))
     bare = len({s.kind for s in sections}) > len({s.kind for s in noisy})
-    beside = ", beside summaries without noise" if bare else ""
+    beside = ", along with summaries without noise" if bare else ""
     return f"; noise protects each row: ε = {epsilon:g}, δ = {delta:g} for all its metrics, one row replaced{beside}"
 
 
@@ -264,4 +264,4 @@ def _count_range(counts: Iterable[float]) -> str:
     rows = [int(n) for n in counts if n < math.inf]
     if not rows:
         return "exact clients"
-    return f"{min(rows):,} to " * (min(rows) < max(rows)) + f"{max(rows):,} rows a client"
+    return f"{min(rows):,} to " * (min(rows) < max(rows)) + f"{max(rows):,} rows per client"

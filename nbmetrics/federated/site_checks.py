@@ -28,7 +28,7 @@ def site_cautions(clients: Clients, unchecked: Sequence[str]) -> tuple[str, ...]
     """Return sentences about clients, by name: their sections, and which of them sent no checksum."""
     lines = [_without_checksum(unchecked)] if unchecked else []
     lines += [
-        f"{first!r} and {second!r} sent the same numbers: one site under two names counts twice."
+        f"{first!r} and {second!r} sent the same numbers: one site with two names counts twice."
         for first, second in same_sites(clients)
     ]
     return (*lines, *_scales(clients))
@@ -38,7 +38,7 @@ def _without_checksum(names: Sequence[str]) -> str:
     listed = ", ".join(map(repr, names[:MAX_NAMES_SHOWN]))
     more = f" and {len(names) - MAX_NAMES_SHOWN:,} more" if len(names) > MAX_NAMES_SHOWN else ""
     who = f"The summary of {listed} is" if len(names) == 1 else f"The summaries of {listed}{more} are"
-    return f"{who} of version 1, without checksum: damage on its way cannot be seen."
+    return f"{who} of version 1, without checksum: damage in transit cannot be detected."
 
 
 def same_sites(clients: Clients) -> Iterator[tuple[str, str]]:

@@ -248,7 +248,7 @@ def _classes(section: Section, dim: int) -> Classes:
     marginal, clarity = (section.arrays.get(name, np.zeros((0, 0))) for name in ("marginal", "clarity"))
     _check_shapes(section.arrays, {"marginal": (max(len(clarity), 1), dim), "clarity": (len(clarity),)})
     if (marginal < 0).any() or (np.abs(marginal.sum(axis=1) - 1.0) > MAX_SUM_ERROR).any() or (clarity > 0).any():
-        raise InvalidInput("marginal", "are no class probabilities", FIX_DAMAGED)
+        raise InvalidInput("marginal", "are not class probabilities", FIX_DAMAGED)
     return Classes(marginal, clarity, section.count)
 
 

@@ -200,11 +200,13 @@ def open_npy(data: Any, argument: str) -> Any:
         raise InvalidInput(argument, f"cannot read {shown(str(data))}{why}", fix) from None
     except Exception:  # garbage fails in many ways, and NumPy's words advise to unpickle what is no .npy file
         fix += ". Rows of a table or of text: read them first, as with pandas.read_csv"
-        raise InvalidInput(argument, f"{shown(str(data))} holds no array of numbers of a .npy file", fix) from None
+        raise InvalidInput(
+            argument, f"{shown(str(data))} contains no array of numbers in the .npy format", fix
+        ) from None
     if not isinstance(array, np.ndarray):
         with array:
             names = list(array.files)
         raise InvalidInput(
-            argument, f"{shown(str(data))} holds arrays by name: {shown(names)}", "Give one: np.load(path)[name]"
+            argument, f"{shown(str(data))} contains arrays by name: {shown(names)}", "Give one: np.load(path)[name]"
         )
     return array

@@ -180,7 +180,7 @@ class Federation(PartitionSchemes):
         """
         share = check_number(test, "test", minimum=0, maximum=1)
         if not share:
-            raise InvalidInput("test", "is 0, which holds nothing out", "Give a share of the rows, such as 0.2")
+            raise InvalidInput("test", "is 0, which holds out nothing", "Give a share of the rows, such as 0.2")
         streams = np.random.SeedSequence(check_count(seed, "seed", minimum=0)).spawn(len(self))
         return self._with_clients(
             [_split(c, share, np.random.default_rng(s)) for c, s in zip(self, streams, strict=True)]
@@ -256,7 +256,9 @@ class Federation(PartitionSchemes):
 
     def __getitem__(self, name: str) -> Client:
         if not isinstance(name, str) or name not in self.names:
-            raise InvalidInput("name", f"no client is called {shown(name)}", f"The names are {', '.join(self.names)}")
+            raise InvalidInput(
+                "name", f"no client has the name {shown(name)}", f"The names are {', '.join(self.names)}"
+            )
         return self.clients[self.names.index(name)]
 
     def __repr__(self) -> str:
@@ -271,7 +273,7 @@ def _check_weights(clients: tuple[Client, ...]) -> None:
         raise InvalidInput("weight", f"{missing!r} has none while others do", "Give every client a weight, or none")
     distributions = [c.distribution is not None for c in clients]
     if any(distributions) and not all(distributions) and not all(has_weight):
-        seen = "some clients have rows, others a distribution, so sizes do not tell their shares"
+        seen = "some clients have rows, others a distribution, so sizes do not determine their shares"
         raise InvalidInput("weight", seen, "Give every client a weight")
 
 

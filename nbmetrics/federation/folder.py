@@ -37,7 +37,7 @@ class FolderImages(NamedTuple):
 def check_folder(path: Any) -> None:
     """Raise InvalidInput where this is no folder and no zip, before an extractor is made for it."""
     if not isinstance(path, (str, os.PathLike)) or not are_images(path):
-        raise InvalidInput("path", f"got {shown(path)}, which is no folder", "Give a folder of folders of images")
+        raise InvalidInput("path", f"got {shown(path)}, which is not a folder", "Give a folder of folders of images")
 
 
 def read_folder(path: Any, labels: str) -> FolderImages:
@@ -83,7 +83,7 @@ def _titles(names: Iterable[str]) -> dict[str, str]:
     titles = {name: files.one_line(name, files.MAX_PATH_LETTERS) for name in names}
     shared = [title for title, count in Counter(titles.values()).items() if count > 1]
     if shared:
-        raise InvalidInput("path", f"has two folders whose names show as {shown(shared[0])}", "Rename one of them")
+        raise InvalidInput("path", f"has two folders with the visible name {shown(shared[0])}", "Rename one of them")
     return titles
 
 

@@ -142,7 +142,7 @@ class Generator:
         elif callable(self.source):
             rows = self.source(condition, rng)
         else:
-            seen = f"{self.name!r} is rows, which answer no condition"
+            seen = f"{self.name!r} is rows, which cannot answer a condition"
             raise InvalidInput("source", seen, "Give a function (x, rng) -> rows, one for each row of x")
         rows = self._rows(rows, dim)
         if len(rows) != len(condition):

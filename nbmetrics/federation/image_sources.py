@@ -33,8 +33,8 @@ class UnreadWarning(UserWarning):
 def extraction_of(extractor: Any, settings: Mapping[str, Any] | None = None) -> Any:
     """Return the `Extraction` of this name, object or function, with these settings of `nm.extract`; None of None."""
     if settings and (unknown := sorted({*settings} - {*signature(import_room("features").extraction).parameters})):
-        fix = "Leave it out, or mend its name: help() of this function and of nm.extract says what there is"
-        raise InvalidInput(unknown[0], "is no argument here, and no setting of an extractor", fix)
+        fix = "Leave it out, or correct its name: see help() of this function and of nm.extract"
+        raise InvalidInput(unknown[0], "is not an argument here, nor a setting of an extractor", fix)
     if extractor is None:
         if settings:
             name = next(iter(settings))
@@ -46,7 +46,7 @@ def extraction_of(extractor: Any, settings: Mapping[str, Any] | None = None) -> 
         return features.extraction(extractor, **settings or {})
     if settings:
         name = next(iter(settings))
-        raise InvalidInput(name, "is given beside an extraction, which has its settings", "Leave it out")
+        raise InvalidInput(name, "is given together with an extraction, which has its own settings", "Leave it out")
     return extractor
 
 
@@ -103,7 +103,7 @@ def images_of(value: Any, argument: str, extraction: Any) -> Any:
             "where the federation is made"
         )
         if hasattr(value, "shape"):
-            fix += "; or flatten each item to one row where they are no images"
+            fix += "; or flatten each item to one row if they are not images"
         raise InvalidInput(argument, f"{describe_images(value)}, and no extractor is given", fix)
     images = _images(value, argument)
     if not len(images):

@@ -255,7 +255,7 @@ class RowsMetric(Metric[Rows]):
     def check_weights(self, real: Rows) -> None:
         """Refuse rows of unequal weight, where plain concatenation would not be the pooled data."""
         if not real.is_uniform:
-            seen = f"{self.name}-all cannot weigh rows, and these weigh unequally"
+            seen = f"{self.name}-all cannot weight rows, but these have unequal weights"
             raise InvalidInput("weights", seen, "Give the clients weights proportional to their numbers of rows")
 
 
@@ -411,7 +411,7 @@ def metric_of(item: Any, argument: str = "metrics") -> Metric[Any]:
     item = item() if isinstance(item, type) else item
     for old, new in _OLD_HOOKS.items():
         if hasattr(type(item), old):
-            raise InvalidInput(argument, f"{shown(item)} has the hook {old}, which is no more", f"Call it {new}")
+            raise InvalidInput(argument, f"{shown(item)} has the hook {old}, which no longer exists", f"Call it {new}")
     if isinstance(item, Metric):
         return item
     missing = [f for f in ("name", "summarize", "pool", "terms") if not hasattr(item, f)]

@@ -89,7 +89,7 @@ class Conditional(Metric[JointMoments], MergeablePool, ClosedForm, Cautious):
         conditions = 0 if first.condition is None or isinstance(self, MFID) else first.condition.shape[1]
         needed = MIN_PAIRS_PER_FEATURE * (first.dim + conditions)
         who = parties_with_few_rows(needed, client=clients)
-        seen = f"{who} fewer than {needed:,} pairs (10 a feature)"
+        seen = f"{who} fewer than {needed:,} pairs (10 per feature)"
         return [f"{self.label}: {seen}, so much of it, and of avg − all, is bias."] if who else []
 
     @property

@@ -112,7 +112,7 @@ class CT(_Copying):
 
     def _score(self, real: Rows, generated: Rows) -> float:
         if real.test is None:
-            seen = "the real side has no test rows, and C_T compares with rows the generator has not seen"
+            seen = "the real side has no test rows, and C_T compares with rows that the generator has not seen"
             raise InvalidInput("test", seen, "Use federation.split(test=0.2, seed=0), or Client(rows, test=…)")
         return _cells(real, self.seed).score(_plain(generated.rows))
 
@@ -184,7 +184,7 @@ class _Cells:
         cells = [(part, near, far) for part, near, far in joined if len(part) > MIN_ROWS_OF_CELL and len(far)]
         if not cells:
             counts, fewest = [len(part) for part in parts], MIN_ROWS_OF_CELL
-            seen = f"no cell has more than {fewest} of the {len(generated)} generated rows beside test rows: {counts}"
+            seen = f"no cell has more than {fewest} of the {len(generated)} generated rows and also test rows: {counts}"
             raise InvalidInput("generated", seen, "Draw more generated rows, or use auth_pct")
         scores = [_z_score(_apart(part, near), test) for part, near, test in cells]
         return float(np.average(scores, weights=[len(test) for _, _, test in cells]))

@@ -85,7 +85,7 @@ class FLD(Metric[Rows], Cautious):
         if not few:
             return []
         who = "the client has" if len(clients) == 1 else f"{len(few)} of {len(clients)} clients have"
-        return [f"FLD: {who} fewer than {FEW_ROWS} train rows, so its baseline, made from them, is noisy."]
+        return [f"FLD: {who} fewer than {FEW_ROWS} train rows, so its baseline, computed from them, is noisy."]
 
     @property
     def convention(self) -> str:
@@ -99,7 +99,7 @@ def _real_side(real: Rows) -> _RealSide:
     """What FLD knows of one client or pool, as long as its summary lives."""
     if real.test is None:
         fix = "Use federation.split(test=0.2, seed=0), or Client(…, test=rows)"
-        raise InvalidInput("test", "is missing, and FLD scores rows that were held out", fix)
+        raise InvalidInput("test", "is missing, but FLD scores held-out rows", fix)
     if not real.is_uniform:
         fix = "Give FLD-all weights proportional to the clients' numbers of rows (the default), or drop 'fld'"
         raise InvalidInput("weights", "differ from the clients' shares of the rows", fix)

@@ -61,11 +61,11 @@ class GeneratorOnly(Metric[S], Cautious):
         if max(sizes) <= MAX_ROWS_RATIO * min(sizes):
             return []
         span = f"{min(sizes):,} to {max(sizes):,}"
-        return [f"{self.label}: generators have {span} rows, and it rises with them: compare equal numbers."]
+        return [f"{self.label}: generators have {span} rows, and it rises with their number: compare equal numbers."]
 
     @property
     def convention(self) -> str:
-        return f"{self.label}: {self.settings}; looks at the generator alone: avg = all"
+        return f"{self.label}: {self.settings}; looks at the generator only: avg = all"
 
 
 def score_alone(metric: GeneratorOnly[Any], data: Any, argument: str) -> float:

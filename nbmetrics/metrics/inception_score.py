@@ -138,7 +138,7 @@ class AMScore(Metric[Classes]):
         """`classes` = KL(p_real(y) ‖ p(y)) and `unclear` = E H(p(y|x)), both ≥ 0."""
         p, q = real.marginal[0], generated.marginal[0]
         if (never := np.flatnonzero((p > 0.0) & (q == 0.0))).size:
-            seen = f"class {never[0]} is there in the real rows, and has probability 0 in every generated one"
+            seen = f"class {never[0]} occurs in the real rows, but has probability 0 in every generated one"
             raise InvalidInput("probabilities", seen, "Compute the softmax in float64, or use fid")
         some = p > 0.0
         divergence = float(np.sum(p[some] * np.log(p[some] / q[some])))

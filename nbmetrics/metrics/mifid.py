@@ -127,7 +127,7 @@ def _directions(rows: Rows) -> tuple[Distinct, np.ndarray]:
         unit = unit_rows(rows.rows)
         some = has_direction(unit)
         if not bool(namespace(some).any(some)):
-            raise InvalidInput("rows", "are all 0, and have no direction", "Use fid")
+            raise InvalidInput("rows", "are all 0, so they have no direction", "Use fid")
         return Distinct.of(unit[some, :]), to_numpy(rows.weights[some])
 
     return remember(rows, "directions", make)

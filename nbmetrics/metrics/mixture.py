@@ -96,7 +96,7 @@ class Scale:
 
 def _warn_of_constant(dropped: int, total: int) -> None:
     features = "1 feature is" if dropped == 1 else f"{dropped} features are"
-    text = f"{features} constant in the test rows (of {total}): dropped, as there is no scale for a z-score"
+    text = f"{features} constant in the test rows (of {total}): dropped, because a z-score has no scale there"
     warnings.warn(text, ConstantFeatureWarning, stacklevel=caller_level())
 
 

@@ -152,8 +152,8 @@ def _check_plan(value: float, potential: np.ndarray, costs: np.ndarray, a: np.nd
     used = a > 0
     lower = float(a[used] @ potential[used] + b @ (costs[used] - potential[used, None]).min(axis=0))
     if value - lower > LOOSE * value + ROUNDING * float(np.median(costs)):
-        seen = f"exact transport is only known to lie between {lower:.3g} and {value:.3g} of the largest deviation"
-        raise InvalidInput("rows", seen, "Drop outliers 1e9 times as far off as the others, or use 'sliced'")
+        seen = f"exact transport is known only to lie between {lower:.3g} and {value:.3g} of the largest deviation"
+        raise InvalidInput("rows", seen, "Drop outliers that are 1e9 times as far away as the others, or use 'sliced'")
 
 
 def critic_distance(x: Any, y: Any, x_weights: Any, y_weights: Any, seed: int) -> float:

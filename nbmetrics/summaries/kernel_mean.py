@@ -232,7 +232,7 @@ class KernelMean:
             return self._square - self._unbiased
         if lone is None:
             fix = "Give more rows, leave the client out, or use estimator='unbiased'"
-            raise InvalidInput("rows", "are one of a client, and a pair of its own needs 2", fix)
+            raise InvalidInput("rows", "are one row of a client, but a pair needs 2", fix)
         return self._square - lone
 
     def _clients(self) -> Iterator[tuple[KernelMean, float]]:

@@ -79,7 +79,7 @@ class Again(Source):
         if isinstance(batches, Iterator):
             if batches is self._last:
                 fix = "Return a new one at every call: def batches(): yield …"
-                raise InvalidInput("data", f"{self.what} returned the iterator that it had returned before", fix)
+                raise InvalidInput("data", f"{self.what} returned the same iterator as before", fix)
             self._last = batches
         elif not isinstance(batches, Iterable) or isinstance(batches, (str, bytes)):
             raise InvalidInput("data", f"{self.what} returned {shown(batches)}", "Return an iterable of batches (n, d)")
@@ -190,7 +190,7 @@ class Parquet(Source):
                     if gaps := table.column(name).null_count:
                         count = f"{gaps} value{' is' if gaps == 1 else 's are'}"
                         seen = f"{count} missing in column {shown(name)} of {shown(path.name)}"
-                        raise InvalidInput("data", seen, "Drop or mend those rows first")
+                        raise InvalidInput("data", seen, "Drop or fix those rows first")
                 yield np.column_stack([table.column(name).to_numpy(zero_copy_only=False) for name in columns])
 
     @staticmethod
@@ -246,8 +246,8 @@ def source_of(value: Any, columns: Any = None) -> Source | None:
         named = [columns] if isinstance(columns, str) else columns
         return Parquet(files, None if named is None else check_names(check_list(named, "columns"), "columns"))
     if columns is not None:
-        seen = f"are given beside {shown(value)}"
-        raise InvalidInput("columns", seen, "They choose from a parquet file, or a folder of them")
+        seen = f"are given together with {shown(value)}"
+        raise InvalidInput("columns", seen, "They select from a parquet file, or a folder of them")
     if isinstance(value, np.memmap):
         return MemoryMapSource(value, "a memory-mapped file") if value.ndim == 2 else None
     if is_array(value) or isinstance(value, (str, bytes, os.PathLike, type)) or hasattr(value, "state_dict"):

@@ -164,7 +164,9 @@ class Stream:
     def check_repeatable(self) -> None:
         """Refuse an iterator where one pass is not enough."""
         if not self.is_repeatable:
-            raise BadRows(self.who, "is an iterator, whose batches come once, and they are needed several times", AGAIN)
+            raise BadRows(
+                self.who, "is an iterator, which gives its batches once, but they are needed several times", AGAIN
+            )
 
     def _checked_batches(self, rows: int | None) -> Generator[np.ndarray, None, None]:
         """Batches with at least one row, as NumPy arrays of one width; their rows are counted at the end."""
@@ -180,7 +182,7 @@ class Stream:
             seen = f"{self.what} gave {count:,} rows, and {self.size:,} before"
             raise InvalidInput("data", seen, SAME)
         if self.checksum is not None and total != self.checksum:
-            raise InvalidInput("data", f"{self.what} gave other rows than before, as many of them", SAME)
+            raise InvalidInput("data", f"{self.what} gave other rows than before, of the same number", SAME)
         self.size, self.checksum, self.was_read = count, total, True
 
     def _number_batches(self, rows: int | None) -> Iterator[tuple[int, Any]]:
@@ -195,7 +197,7 @@ class Stream:
             raise
         except Exception as error:  # of the user's own code, or of a file
             seen = f"raised {type(error).__name__}: {printable(str(error), 300)}"
-            raise InvalidInput(f"batch {number + 1}", seen, "Mend what makes the batches") from error
+            raise InvalidInput(f"batch {number + 1}", seen, "Fix what makes the batches") from error
 
     def _batch(self, item: Any, argument: str) -> np.ndarray | None:
         """What came as a batch, or None where it has no rows."""
@@ -213,7 +215,7 @@ class Stream:
         """The number of rows, by a pass where nobody knows it; InvalidInput of an iterator that was not read."""
         if self.size is None:
             if not self.is_repeatable:
-                raise BadRows(self.who, f"{self.what} does not say how many rows it has until it was read", AGAIN)
+                raise BadRows(self.who, f"{self.what} does not know its number of rows before it is read", AGAIN)
             for _ in self.batches():
                 pass
             self.checksum = None  # no score is made of this pass, and the next one may differ
@@ -306,7 +308,7 @@ def checksum(rows: np.ndarray) -> int:
     return int((columns * np.arange(1, 2 * d, 2, dtype=np.uint64)).sum(dtype=np.uint64))
 
 
-SAME = "Give the same rows at every pass, such as by a seed"
+SAME = "Give the same rows at every pass, for example with a seed"
 ROOM = "Leave such metrics out, give fewer rows, or allow more: nm.set_memory_limit(megabytes)"
 
 

@@ -75,7 +75,7 @@ def barycenter(federation: Any, *, iterations: int = 1_000) -> Gaussian:
     root, gain = _fixed_point(roots, check_count(iterations, "iterations"))
     # Where C̃ is singular in a direction of some client, the steps shrink slowly while FID-avg is long at its least.
     if gain > NO_GAIN:
-        raise InvalidInput("iterations", f"{iterations} were not enough to settle", "Allow more")
+        raise InvalidInput("iterations", f"{iterations} were not enough to converge", "Allow more")
     return Gaussian.factored(centre, root)
 
 

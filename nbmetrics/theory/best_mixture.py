@@ -304,7 +304,7 @@ def _cross_fit(
     """
     everyone = [part for mean in (pooled, *generated.values()) for part in mean.parts]
     if all(part.count == math.inf for part in everyone):
-        return means.score(weights), "all distributions are exact: nothing to fit twice"
+        return means.score(weights), "all distributions are exact: there is nothing to cross-fit"
     if not any(isinstance(part, Half) for part in everyone):
         return math.nan, "the rows were not scored in halves: see nm.best_mixture"
     for name, mean in generated.items():

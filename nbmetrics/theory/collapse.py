@@ -59,7 +59,7 @@ def collapse(federation: Any, target: Any) -> Collapse:
     pool = np.concatenate([math.sqrt(w) * part for w, part in parts])
     total = float(np.sum(pool**2))
     if not total > 0:
-        raise InvalidInput("federation", "has clients that do not vary", "Give rows or laws that differ")
+        raise InvalidInput("federation", "has clients that do not vary", "Give rows or distributions that differ")
     left = (rows - rows.mean(axis=0)) / math.sqrt(len(rows))
 
     def inside(root: np.ndarray) -> float:

@@ -94,7 +94,7 @@ def twin(
     means = np.array([mean for mean, _ in moments])
     alike = np.ptp(means[heavy], axis=0).max() == 0
     if alike and all(_bures(root, first.root) <= SAME * scale for _, root in compress(moments, heavy)):
-        raise NoTwin("All clients with weight have one mean and covariance, so the score of each is FID-all itself.")
+        raise NoTwin("All clients with weight have the same mean and covariance, so the score of each equals FID-all.")
     if max(np.abs(cov - covs[0]).max() for cov in covs) <= SAME * np.trace(covs[0]):
         second = _twin_of_shared_covariance(moments, clients.weights, first)
         if second is not None:
@@ -151,7 +151,7 @@ def _search_twin(
     problem = _Problem(moments, first)
     score, trace = max(problem.wanted), float(np.trace(first.cov))
     if score <= ROUNDED * trace:
-        close = f"Their scores, {score:.3g} or less, drown in the rounding of variances that sum to {trace:.3g}."
+        close = f"Their scores, {score:.3g} or less, are lost in the rounding of variances that sum to {trace:.3g}."
         raise NoTwin(f"No twin: the clients nearly coincide. {close}")
     best: tuple[float, Gaussian] | None = None
     methods = (sequential, maximize_by_penalty) if d + d * d <= MAX_SEQUENTIAL_NUMBERS else (maximize_by_penalty,)

@@ -22,7 +22,7 @@ def checkpoint_folder(path: Any) -> Path:
         raise InvalidInput("checkpoints", f"got {shown(path)}", "Give the path of a folder") from None
     except OSError as error:
         seen = f"{shown(str(path))} cannot be made ({error.strerror})"
-        raise InvalidInput("checkpoints", seen, "Give a folder, or a new one in a folder that is there") from None
+        raise InvalidInput("checkpoints", seen, "Give a folder, or a new one in an existing folder") from None
     return folder
 
 
@@ -44,7 +44,7 @@ def newest_checkpoint(folder: Path, run: str, rounds: int) -> Trained | None:
     candidates = [number for number in numbered if number <= rounds]
     if not candidates:
         if numbered:
-            seen = f"{shown(str(folder))} holds a run of more than {rounds} rounds"
+            seen = f"{shown(str(folder))} contains a run of more than {rounds} rounds"
             raise InvalidInput("checkpoints", seen, "Ask for more rounds, or name another folder")
         return None
     try:
@@ -52,6 +52,6 @@ def newest_checkpoint(folder: Path, run: str, rounds: int) -> Trained | None:
     except InvalidInput as error:
         raise InvalidInput("checkpoints", error.seen, "Move that file away, or name another folder") from None
     if trained.run != run:
-        seen = f"{shown(str(folder))} holds a run of other data, or another kind, seed, start or local_steps"
+        seen = f"{shown(str(folder))} contains a run of other data, or another kind, seed, start or local_steps"
         raise InvalidInput("checkpoints", seen, "Name another folder, or ask for that run again")
     return trained

@@ -116,8 +116,8 @@ def _check_start(start: Any, kind: str, dim: int) -> None:
     if not isinstance(start, Trained):
         raise InvalidInput("start", f"got {shown(start)}", "Give what nm.training.train or .load returned")
     if (start.kind, start.dim) != (kind, dim):
-        seen = f"is a {start.kind} of {start.dim} columns, and a {kind} of {dim} is asked for"
-        raise InvalidInput("start", seen, "Go on with the same kind on the same columns")
+        seen = f"is a {start.kind} of {start.dim} columns, but a {kind} of {dim} is needed"
+        raise InvalidInput("start", seen, "Continue with the same kind and the same columns")
 
 
 def _data(federation: Federation, kind: str, start: Trained | None) -> Data:

@@ -79,7 +79,7 @@ class Trained:
         rows = centre + size * np.concatenate(parts)
         if not np.isfinite(rows).all():
             seen = "has weights so large that its rows are NaN or infinite"
-            raise InvalidInput("model", seen, "Train it anew, or take an earlier checkpoint")
+            raise InvalidInput("model", seen, "Train it again, or take an earlier checkpoint")
         return rows
 
     def images(self, n: int, rng: Rng, psi: float = 1.0) -> np.ndarray:
@@ -139,7 +139,7 @@ def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
             return {name: np.array(file.get_tensor(name)) for name in names}, about
     except (OSError, ValueError, TypeError, AttributeError, SafetensorError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
-        seen = f"{shown(str(path))}: {reason or 'is no safetensors file of a trained model'}"
+        seen = f"{shown(str(path))}: {reason or 'is not a safetensors file of a trained model'}"
         raise InvalidInput("path", seen, FIX_FILE) from None
 
 
@@ -167,8 +167,8 @@ def read_model(path: Any) -> Trained:
             raise ValueError
         torch.Generator().set_state(torch.from_numpy(arrays["rng"]))
     except (KeyError, ValueError, RuntimeError):
-        raise InvalidInput("path", f"{shown(str(target))} holds no trained model", FIX_FILE) from None
+        raise InvalidInput("path", f"{shown(str(target))} contains no trained model", FIX_FILE) from None
     if not all(np.isfinite(array).all() for array in arrays.values()):
-        raise InvalidInput("path", f"{shown(str(target))} holds numbers that are NaN or infinite", FIX_FILE)
+        raise InvalidInput("path", f"{shown(str(target))} contains numbers that are NaN or infinite", FIX_FILE)
     state = {name: torch.from_numpy(array) for name, array in arrays.items()}
     return Trained(kind, numbers[0], numbers[1], numbers[2], about.get("run", ""), state)

@@ -84,7 +84,7 @@ def table_of_moons(page, root, case):
 
 
 def cell(page, root, case):
-    tab("Who pays")(page, root, case)
+    tab("Who loses")(page, root, case)
     root.get_by_role("gridcell").first.click()
     expect(root.get_by_role("button", name="Close")).to_be_visible()
 
@@ -103,7 +103,7 @@ def earlier(page, root, case):
 
 
 def coloured(page, root, case):
-    tab("Who pays")(page, root, case)
+    tab("Who loses")(page, root, case)
     root.get_by_role("combobox", name="Colour").select_option("raw")
 
 
@@ -147,7 +147,7 @@ STATES = {
         *DRAG,
         ("with a cell open", cell),
         ("with a mixture moved", mixture),
-        *((f"on the tab {name}", tab(name)) for name in ("How firm", "Costs")),
+        *((f"on the tab {name}", tab(name)) for name in ("How stable", "Costs")),
         ("with who wins where", press("Who wins where")),
         ("in the colours of the scores", coloured),
         ("by KID", choose("Metric", "kid")),

@@ -36,7 +36,7 @@ def test_predict_then_reveal(opened):  # noqa: F811
     page, lab = opened
     expect(body(lab)).to_have_attribute("data-veiled", "scores")
     choice(lab, "RFID").click()
-    expect(question(lab)).to_contain_text("Not RFID. MFID compares y with ŷ and forgets x: 0.000")
+    expect(question(lab)).to_contain_text("Not RFID. MFID compares y with ŷ and ignores x: 0.000")
     expect(choice(lab, "✓ MFID")).to_be_visible()
     expect(body(lab)).to_have_attribute("data-veiled", "")
     choice(lab, "Next question").click()

@@ -96,7 +96,7 @@ def test_verdict_and_leaderboard_are_pythons_under_any_weights(saved, disagreein
     expect(heading(root)).to_have_text(said[0])
     expect(root.get_by_text("Merge, drop or split clients")).to_be_hidden()  # which Python does
     expect(root.locator(".nbm-dashboard-todo")).to_have_text(said[1])
-    open_tab(root, "How firm")
+    open_tab(root, "How stable")
     expect(root.locator(".nbm-dashboard-why")).to_have_text(" ".join(said[2:-1]))
     assert_numbers_are_pythons(root, lab, scene_of(lab).shares, "fid", ("avg", "all"))
     table = lab.table[lab.table["metric"] == "fid"].set_index("generator")
@@ -123,7 +123,7 @@ def test_verdict_and_leaderboard_are_pythons_under_any_weights(saved, disagreein
     press(root, "All alike")
 
     root.get_by_role("button", name="KID:").click()
-    expect(heading(root)).to_contain_text("avg and all agree, always")
+    expect(heading(root)).to_contain_text("avg and all always agree")
     expect(root.locator(".nbm-dashboard-ribbon")).to_be_hidden()
     expect(root.get_by_role("columnheader", name="place by all")).to_be_hidden()
     assert_numbers_are_pythons(root, lab, alike, "kid", ("avg",))

@@ -96,7 +96,7 @@ def test_every_cell_says_what_python_found(saved, odd, lab, which):
         score, compared = told.split(", ", 1)
         assert numeral(score.split(" (plain")[0]) == pytest.approx(value, rel=6e-3, abs=6e-4)
         regret = centres[client, generator] - centres[client].min()
-        shown = re.match(r"(\S+) above its best", compared)
+        shown = re.match(r"(\S+) above the client’s best", compared)
         assert bool(shown) == (regret > 0), text
         if shown:
             assert numeral(shown[1]) == pytest.approx(regret, rel=6e-3, abs=6e-4)

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from tests.browser.page import painted, press
 
-VIEWS = ["Everything", "Leaderboard", "Places by avg and by all", "Heat map", "Who pays for it?", "Weights"]
+VIEWS = ["Everything", "Leaderboard", "Places by avg and by all", "Heat map", "Which clients lose?", "Weights"]
 SIZES = "all => all.map(img => [img.complete, img.naturalWidth, img.getBoundingClientRect().width])"
 
 
@@ -42,7 +42,7 @@ def test_each_row_has_some_pictures_and_each_view_can_be_saved(saved, of_images)
     assert of_images.clients_strip["of"] == 120 and of_images.clients_strip["picture"] not in page.content()
     assert all(done and own == 19 and wide > own for done, own, wide in table.locator("img").evaluate_all(SIZES))
     press(root, "Table view")
-    expect(root.get_by_text("drawn at random, not the best")).to_be_visible()
+    expect(root.get_by_text("chosen at random")).to_be_visible()
     press(root, "Table view")
 
     root.get_by_role("button", name="Share", exact=True).click()

@@ -78,16 +78,16 @@ def assert_decisions_are_pythons(root, lab, metric="fid"):
     now = shares(root)
     known, counts, own = decided(lab, now, metric)
     centres, names = known.metric_view.centres[:, counts], [n for n, c in zip(ROWS, counts, strict=True) if c]
-    open_tab(root, "How firm")
+    open_tab(root, "How stable")
     sentence = str(certificate_of(study_of(lab).generators, names, centres, own))
-    expect(card(root, "How firm is the winner by avg?")).to_contain_text(sentence)
+    expect(card(root, "How stable is the winner by avg?")).to_contain_text(sentence)
     lined = np.where(counts, known.metric_view.centres, 0.0)
     for i in range(len(ROWS)):
         wanted = breakpoints(lined, now, i)
         shown = parts_of(root, i)
         assert [winner for _, winner in shown] == [study_of(lab).generators[g] for _, _, g in wanted]
         assert [at for at, _ in shown] == pytest.approx([at for at, _, _ in wanted], abs=1e-9)
-    open_tab(root, "Who pays")
+    open_tab(root, "Who loses")
     lost = regret(known.metric_view.centres)[known.avg_centres.argmin()]
     for name, value, mark in root.locator(".nbm-regret-row").evaluate_all(BARS):
         i = list(ROWS).index(name)
@@ -156,7 +156,7 @@ def test_held_bars_stay_and_the_certificates_weights_dethrone(saved, lab):
     now = shares(root)
     _, counts, own = decided(lab, now)
     found = least_reweighting(study_of(lab).metric_view("fid").centres[:, counts], own)
-    open_tab(root, "How firm")
+    open_tab(root, "How stable")
     press(root, "Try these weights")
     known, *_ = decided(lab, shares(root))
     assert known.avg_centres.argmin() == found.rival
@@ -177,7 +177,7 @@ def assert_winners_by_all_are_pythons(page, root, lab):
         return wanted
 
     by.get_by_role("button", name="all").press("Enter")
-    expect(note).to_contain_text("Who wins by FID-all: Python’s at")
+    expect(note).to_contain_text("Who wins by FID-all: computed by Python at")
     winners = set()
     for arrows in (["Left"] * 3 + ["Down"], ["Right"] * 2, ["Up"] * 5):
         for arrow in arrows:
@@ -187,7 +187,7 @@ def assert_winners_by_all_are_pythons(page, root, lab):
     drawn = root.locator(".nbm-triangle-region").evaluate_all("nodes => nodes.map(node => node.dataset.winner)")
     assert set(drawn) == winners
     bar(root, "south").press("Shift+ArrowRight")
-    expect(note).to_contain_text("Who wins by FID avg: by all a notebook computes it")
+    expect(note).to_contain_text("Who wins by FID avg. By all, for these groups")
     press(root, "Undo")
     expect(note).to_contain_text("Who wins by FID-all")
     by.get_by_role("button", name="avg").click()
@@ -196,7 +196,7 @@ def assert_winners_by_all_are_pythons(page, root, lab):
 
 def test_three_groups_move_in_a_triangle_whose_regions_are_pythons(saved, lab):
     page, root = saved.open(lab)
-    open_tab(root, "How firm")
+    open_tab(root, "How stable")
     point = root.get_by_role("slider", name="weights of three groups", exact=True)
     groups, start = np.array(scene(root)["groups"]), shares(root)
     point.focus()
@@ -268,16 +268,16 @@ def test_what_python_told_stands_on_the_page(saved, lab):
     answer = study_of(lab).answer(scene_of(lab))
     known, *_ = decided(lab, shares(root))
     name = study_of(lab).generators[known.avg_centres.argmin()]
-    open_tab(root, "How firm")
-    won = f"{name} is first in {percent(answer['won']['fid'][name][0])}"
-    expect(card(root, "How firm is the winner by avg?")).to_contain_text(won)
+    open_tab(root, "How stable")
+    won = f"{name} wins in {percent(answer['won']['fid'][name][0])}"
+    expect(card(root, "How stable is the winner by avg?")).to_contain_text(won)
     told = answer["settle"]["fid"]
     pair = [study_of(lab).generators.index(name) for name in told["pair"]]
     away = standard_errors_apart(known.avg_centres, known.avg_draws, *pair)
     sentence = settle_sentence(
         settle(away, np.array(told["variances"]), np.array(told["sizes"])), *told["pair"], list(ROWS)
     )
-    expect(card(root, "What would settle it?")).to_contain_text(sentence)
+    expect(card(root, "Would more rows decide it?")).to_contain_text(sentence)
     open_tab(root, "Mixture")
     mixture = card(root, "Would a mixture do better?")
     for name, alpha in zip(lab.mixture["generators"], lab.mixture["alpha"], strict=True):
@@ -287,6 +287,6 @@ def test_what_python_told_stands_on_the_page(saved, lab):
     assert_mixtures_shares_move(page, mixture, lab)
     bar(root, "north").focus()
     page.keyboard.press("Shift+ArrowRight")
-    expect(mixture).to_contain_text("Of other weights")
-    open_tab(root, "How firm")
-    expect(card(root, "What would settle it?")).to_contain_text("other weights than these")
+    expect(mixture).to_contain_text("for other weights")
+    open_tab(root, "How stable")
+    expect(card(root, "Would more rows decide it?")).to_contain_text("other weights than these")

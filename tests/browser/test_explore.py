@@ -107,7 +107,7 @@ def test_metrics_that_python_computes_arrive_and_are_said_to_be_no_sums(explore)
         ["Client", "mean", "regression", "residual", "CFID"]
     )
     lab.get_by_label("Metric").select_option("Recall")
-    expect(lab.get_by_text("Recall is no sum of such parts")).to_be_visible()
+    expect(lab.get_by_text("Recall is not a sum of parts")).to_be_visible()
     lab.get_by_role("tab", name="Clients").click()
     expect(lab.get_by_role("img", name="Recall of Generator 1")).to_be_visible(timeout=20000)
     lab.get_by_role("tab", name="Sweep").click()

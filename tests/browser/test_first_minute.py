@@ -32,9 +32,9 @@ def headline(root):
 
 def test_the_first_heading_is_what_avg_and_all_say_and_follows_the_metric(opened):
     _, root = opened()
-    assert headline(root) == "Average says Narrow. Pooled says Wide."
+    assert headline(root) == "Best on average: Narrow. Best pooled: Wide."
     root.get_by_label("Metric").select_option("KID")
-    assert headline(root) == "KID agrees with itself: both say Wide."
+    assert headline(root) == "KID averaged and pooled always agree: Wide."
     root.get_by_label("Metric").select_option("FID")
     hint = root.locator(".nbm-sumline").inner_text()
     assert hint.startswith("avg: the mean of ") and " all: one score against " in hint
@@ -110,7 +110,7 @@ def test_goals_notice_when_they_are_reached_and_offer_the_next(opened):
     expect(goal).to_contain_text("✓ Goal 1 of 4.")
     assert headline(root).startswith("Both say")
     root.get_by_role("button", name="Next goal").click()
-    assert headline(root) == "Average says Narrow. Pooled says Wide."
+    assert headline(root) == "Best on average: Narrow. Best pooled: Wide."
     root.get_by_label("Client 2 weight").fill("15")
     root.get_by_label("Client 2 weight").press("Enter")
     expect(goal).to_contain_text("✓ Goal 2 of 4.")
@@ -128,7 +128,7 @@ def test_goals_notice_when_they_are_reached_and_offer_the_next(opened):
     root.get_by_label("Metric").select_option("KID")
     for key in ("ArrowUp", "ArrowRight", "ArrowRight"):
         handle(root, "Wide mean").press(key)
-    expect(goal).to_contain_text("It cannot be done")
+    expect(goal).to_contain_text("It is impossible")
     root.get_by_role("button", name="To the lessons").click()
     expect(root.get_by_role("heading").first).to_contain_text("At which variance")
     expect(goal).to_be_hidden()

@@ -116,4 +116,4 @@ def test_a_drag_and_its_flip_move_nothing_but_the_plane(opened):
         painted(page)
         said.add(root.get_by_role("heading").first.inner_text())
         assert [part.bounding_box()["y"] for part in parts] == pytest.approx(before, abs=1)
-    assert any(re.match("Both", words) for words in said) and len(said) > 1
+    assert any(re.match("Best on average and pooled", words) for words in said) and len(said) > 1

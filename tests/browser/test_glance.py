@@ -177,7 +177,7 @@ def test_what_a_question_asks_to_move_is_in_sight_of_it(saved, width, height):
 def test_there_is_a_way_back_from_a_question(saved):
     page, root = saved.open(nm.CorrelationLab())
     question = root.get_by_role("region", name="Question")
-    back, example = (question.get_by_role("button", name=name) for name in ("Back", "Its example again"))
+    back, example = (question.get_by_role("button", name=name) for name in ("Back", "Show the example again"))
     expect(back).to_be_hidden()
     expect(example).to_be_hidden()
     point = handle(root, "correlations")
@@ -269,9 +269,14 @@ def test_a_dashboards_first_screen_is_its_verdict_its_lines_and_the_first_weight
 def test_a_dashboards_second_level_opens_a_tab_at_a_time_by_keys(saved, six_by_ten):
     page, root = saved.open(six_by_ten)
     tabs = root.get_by_role("tablist", name="More about the verdict").get_by_role("tab")
-    assert tabs.all_inner_texts() == ["Who pays", "How firm", "Mixture", "Costs"]
+    assert tabs.all_inner_texts() == ["Who loses", "How stable", "Mixture", "Costs"]
     tabs.first.focus()
-    for key, name in (("ArrowRight", "How firm"), ("End", "Costs"), ("ArrowRight", "Who pays"), ("ArrowLeft", "Costs")):
+    for key, name in (
+        ("ArrowRight", "How stable"),
+        ("End", "Costs"),
+        ("ArrowRight", "Who loses"),
+        ("ArrowLeft", "Costs"),
+    ):
         page.keyboard.press(key)
         expect(root.get_by_role("tab", name=name)).to_be_focused()
         expect(root.get_by_role("tab", selected=True)).to_have_text(name)

@@ -316,7 +316,7 @@ def test_a_scene_that_python_refuses_is_told_and_the_next_is_answered(opened, bo
     share = handle(lab, "Share copied")
     share.press("End")
     expect(lab.get_by_role("status")).to_have_text("Python: copied: got 1. Give a number from 0 to 0.5")
-    expect(lab.get_by_text("Python has no numbers of this picture")).to_be_visible()
+    expect(lab.get_by_text("Python has no numbers for this picture")).to_be_visible()
     shot("memorization-refused", lab)
     share.press("Home")
     share.press("Shift+ArrowRight")
@@ -352,7 +352,7 @@ def test_without_a_kernel_the_picture_follows_and_the_cards_say_they_are_old(ope
             "([node, ringed]) => ringed === Number(node.dataset.rings) > 24", arg=[rings.element_handle(), ringed]
         )
     expect(lab.locator(".nbm-memo-cards")).to_have_attribute("data-current", "false")
-    expect(lab.get_by_text("these numbers are of an earlier picture")).to_be_visible(timeout=SLOW)
+    expect(lab.get_by_text("these numbers belong to an earlier picture")).to_be_visible(timeout=SLOW)
     expect(lab.get_by_role("status")).to_contain_text(re.compile("the cards wait for Python|run the cell again"))
     np.testing.assert_allclose(shown(lab), list(result["cards"].values()))
     assert float(lab.locator(".nbm-memo-cards").evaluate("node => getComputedStyle(node).opacity")) < 0.8

@@ -96,7 +96,7 @@ def test_a_page_that_was_edited_to_take_all_memory_says_so_instead(browser, tmp_
     page = context.new_page()
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.goto(path.as_uri())
-    expect(page.get_by_role("alert")).to_contain_text("count is 1000000000, and should be from 2 to 2000")
+    expect(page.get_by_role("alert")).to_contain_text("count is 1000000000, but should be from 2 to 2000")
     assert page.get_by_role("group", name="Playground").count() == 0 and wrong == []
     context.close()
 

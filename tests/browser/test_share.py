@@ -83,7 +83,7 @@ def test_a_lesson_goes_along_and_one_of_a_teachers_own_is_named(saved):
 
 BAD = {
     "nbm1.Playground.eNqrVgIAAXUA-Q": "checksum does not fit",
-    "nbm9.Playground.e": "of version 9",
+    "nbm9.Playground.e": "has version 9",
     "hello": "After # a link has nbm1.Playground",
     "%E0%A4%A": "It is damaged",
     "<img src=x onerror=alert(1)>": "After # a link has",
@@ -99,7 +99,7 @@ def test_a_bad_link_is_refused_in_words_and_the_page_shows_what_it_had(saved, wh
             page.goto("about:blank")
             page.goto(f"{url}#{text}")
             root = group(page, LABS["Playground"])
-            expect(page.get_by_role("alert")).to_contain_text("shows what was saved in it")
+            expect(page.get_by_role("alert")).to_contain_text("shows its saved scene")
         else:
             page.evaluate("text => { location.hash = text; }", text)
             expect(page.get_by_role("alert")).to_contain_text("shows what it showed before")
@@ -115,7 +115,7 @@ def test_a_bad_link_is_refused_in_words_and_the_page_shows_what_it_had(saved, wh
 def test_another_labs_link_and_one_about_points_that_the_page_lacks_say_so(saved):
     page, _ = saved.open(nm.MemorizationLab(points=40))
     for lab, said in (
-        (nm.TwinsLab(), "of a TwinsLab"),
+        (nm.TwinsLab(), "for a TwinsLab"),
         (nm.MemorizationLab(points=50), "points that this page does not"),
     ):
         page.evaluate("text => { location.hash = text; }", lab.share())

@@ -159,7 +159,7 @@ def test_unequal_shapes_are_answered_after_release_and_fade_till_then(opened, sh
     twin = lab.locator(".nbm-twin-pair > .nbm-twin-second").first
     expect(twin).not_to_have_class("nbm-twin-second nbm-twin-behind")
     drag(page, handle(lab, "Client 3 mean"), -60, 20, release=False)
-    expect(headline(lab)).to_have_text("Let go, and Python looks for the twin.")
+    expect(headline(lab)).to_have_text("Let go, and Python searches for the twin.")
     expect(twin).to_have_class("nbm-twin-second nbm-twin-behind")
     assert [row[1] for row in pairs(lab)] == [None] * 5
     shot("twins-light-searching", lab)
@@ -319,7 +319,7 @@ def test_with_the_kernel_gone_shared_shapes_go_on_and_unequal_ones_say_what_they
     expect(lab.get_by_role("status")).to_contain_text("run the cell again")
     lab.get_by_role("switch", name="One shape for all clients").click()
     drag(page, handle(lab, "Client 2 width"), 20, 0)
-    expect(headline(lab)).to_have_text("This twin takes Python, and Python is busy or gone.")
+    expect(headline(lab)).to_have_text("This twin needs Python, but Python is busy or gone.")
 
 
 def test_names_are_text(run_cells):

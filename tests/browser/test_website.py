@@ -45,7 +45,7 @@ def test_the_landing_page_drags_at_once(saved, site, record_property):
     """Under its own security policy; how many frames it painted meanwhile is reported, as it hangs on the machine."""
     page = saved.show(site / "index.html")
     root = page.get_by_role("group", name="Playground", exact=True)
-    assert root.locator(".nbm-headline, [role=heading]").first.inner_text().startswith("Average says")
+    assert root.locator(".nbm-headline, [role=heading]").first.inner_text().startswith("Best on average")
     assert page.get_by_role("combobox", name="Preset").is_hidden()
     before, box = numbers(root), handle(root, "Client 2 mean").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2

@@ -71,9 +71,9 @@ def test_charts_that_cannot_be_say_why(saved):
     page, root = saved.open(lab_of())
     unfold(root)
     for tab, reason in {
-        "Terms": "these scores are of 40 features",
+        "Terms": "these scores use 40 features",
         "Sweep": "A sweep moves an item",
-        "Samples": "none are drawn",
+        "Samples": "nothing is sampled",
     }.items():
         root.get_by_role("tab", name=tab).click()
         expect(root.get_by_text(reason)).to_be_visible()
@@ -91,7 +91,7 @@ def test_metrics_of_the_planes_axes_are_not_offered_and_others_need_python(saved
     offered = select.locator("option:not([hidden])").all_inner_texts()
     assert "Recall" in offered and not {"CFID", "MFID", "RFID", "FLD"} & set(offered)
     select.select_option("recall")
-    expect(root.get_by_role("tabpanel").get_by_text("Recall needs Python: it is shown in a notebook.")).to_be_visible()
+    expect(root.get_by_role("tabpanel").get_by_text("Recall needs Python: open the lab in a notebook.")).to_be_visible()
     select.select_option("precision")
     painted(page)
     assert len(numbers(root)[0]) == 6 and None not in numbers(root)[0]
@@ -105,7 +105,7 @@ def test_a_refused_score_is_a_dash_with_its_reason(saved):
     assert [row[5][0] for row in cells(root)] == ["–", "–", "–"]
     assert all(float(row[4][0]) <= 1 for row in cells(root))
     expect(root.get_by_role("list", name="Cautions")).to_contain_text("Precision all has no value")
-    expect(root.get_by_text("Precision has not all of its values")).to_be_visible()
+    expect(root.get_by_text("Precision lacks some values")).to_be_visible()
 
 
 LOOKS = list(product([1280, 400, 320], ["light", "dark"]))

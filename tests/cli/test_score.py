@@ -67,7 +67,7 @@ def test_what_disagrees_comes_first(features, run):
     code, out, _ = run(*WORDS, "--metrics", "fid")
     lines = out.splitlines()
     assert code == 0
-    assert lines[0] == "By FID: Average says narrow. Pooled says wide."
+    assert lines[0] == "Best by FID-avg: narrow. Best by FID-all: wide."
     assert re.fullmatch(r"FID +avg +all +gap", lines[2])
     narrow, wide = (line.split() for line in lines[3:5])
     assert (narrow[0], narrow[2]) == ("narrow", "*") and (wide[0], wide[3]) == ("wide", "*")
@@ -172,7 +172,7 @@ def test_the_page_holds_names_as_text_and_nothing_from_elsewhere(features, run, 
     code, _, _ = run("score", "real", "narrow.npy", f"g{name}.npy", "--metrics", "fid", "--html", "o.html")
     text = (tmp_path / "o.html").read_text("utf-8")
     page = Page(text)
-    assert code == 0 and name in page.text and f"Average says narrow. Pooled says g{name}." in page.text
+    assert code == 0 and name in page.text and f"Best by FID-avg: narrow. Best by FID-all: g{name}." in page.text
     assert not page.tags & {"script", "img", "link", "iframe", "b"} and page.links == []
     assert "default-src 'none'" in text and "http" not in text.replace("http-equiv", "")
 
@@ -270,7 +270,7 @@ REFUSED = {
     "no name of clients": (("score", "", "wide.npy"), "error: CLIENTS: there is no ''"),
     "no name of generated": (("score", "real", ""), "error: GENERATED: there is no ''"),
     "no generated": (("score", "real", "nowhere"), "error: GENERATED: there is no 'nowhere'"),
-    "a table": (("score", "real", "table.csv"), "GENERATED: 'table.csv' is no file of images or features by its name"),
+    "a table": (("score", "real", "table.csv"), "GENERATED: 'table.csv' has the name of neither images nor features"),
     "a table of clients": (("score", "table.csv", "wide.npy"), "CLIENTS: 'table.csv' is no file of images"),
     "a folder of features": (("score", "real", "real"), "holds 2 .npy files and no images. Name the files"),
     "given twice": (("score", "real", "wide.npy", "./wide.npy"), "is given twice"),
@@ -291,7 +291,7 @@ REFUSED = {
     "unknown extractor": (("score", "pictures", "wide.npy", "--extractor", "pixle"), "error: --extractor"),
     "classes of other features": (
         ("score", "pictures", "wide.npy", "--extractor", "digits-cnn", "--metrics", "fid,inception_score"),
-        "Use --extractor inception-v3-compat:probabilities, in a run of its own",
+        "Use --extractor inception-v3-compat:probabilities, in a separate run",
     ),
     "batches of none": (
         ("score", "pictures", "wide.npy", "--extractor", "pixels", "--batch-size", "0"),

@@ -72,7 +72,7 @@ def test_nothing_is_left_on_the_workers(dask_client):
 
 def test_clients_with_a_condition_are_refused_before_the_work(dask_client):
     clients = [nm.Client(made.rows(1), condition=made.rows(1))]
-    with pytest.raises(nm.InvalidInput, match="does not score clients with a condition yet"):
+    with pytest.raises(nm.InvalidInput, match="does not yet score clients with a condition"):
         nm.evaluate(clients, made.generators(), cluster=dask_client)
 
 

@@ -148,7 +148,7 @@ def test_one_metric_is_drawn_alone_or_into_axes_of_ones_own(two_metrics, kind):
 
 def test_axes_that_cannot_hold_it_are_refused_before_they_are_drawn_into(two_metrics):
     ax = Figure().subplots()
-    with pytest.raises(nm.InvalidInput, match=r"metric: is not given, and ax holds one of fid, kid"):
+    with pytest.raises(nm.InvalidInput, match=r"metric: is not given, but ax shows one of fid, kid"):
         two_metrics.plot("ranks", ax=ax)
     round_ax = Figure().add_subplot(projection="polar")
     for wrong in (round_ax, Figure(), "ax", 3):

@@ -87,7 +87,7 @@ def test_what_is_said_of_orders_holds_for_the_scores_shown_first():
     assert first["avg"] < second["avg"] and first["all"] < second["all"]
     assert first["avg_corrected"] < second["avg_corrected"] and first["all_corrected"] > second["all_corrected"]
     corrected, plain = scores.summary()
-    assert plain == "plain FID (with the bias of few rows): avg and all order the generators alike."
+    assert plain == "plain FID (not corrected for few rows): avg and all order the generators alike."
     assert corrected == "FID: avg prefers first, all prefers second; they order 1 of 1 pairs differently."
 
 

@@ -98,7 +98,7 @@ def test_scores_can_be_pickled():
 def test_every_table_says_how_it_was_made():
     scores = nm.evaluate([np.eye(12)], {"g": np.eye(12), "h": np.eye(12) + 1}, progress=False)
     for frame in (scores.table, scores.clients, scores.ranks("fid"), scores.inversions("fid"), scores.ledger):
-        assert "12 rows a client" in " ".join(frame.attrs["conventions"])
+        assert "12 rows per client" in " ".join(frame.attrs["conventions"])
 
 
 @pytest.mark.parametrize(

@@ -210,7 +210,9 @@ def test_the_interval_of_fid_lies_about_fid_infinity():
 def test_resampling_fid_of_few_rows_is_refused_before_the_work(design):
     rng = np.random.default_rng(9)
     few, made = rng.normal(size=(100, 64)), {"g": rng.normal(size=(5000, 64))}
-    with pytest.raises(nm.InvalidInput, match=r"uncertainty: .* FID of 100 rows with 64 features: it needs 512"):
+    with pytest.raises(
+        nm.InvalidInput, match=r"uncertainty: .* FID of 100 rows with 64 features for bias: it needs 512"
+    ):
         nm.evaluate([few], made, "fid", uncertainty=design)
     assert fid(normal(2), normal(2)) == pytest.approx(0.0, abs=1e-12)
     nm.evaluate([few[:, :4]], {"g": made["g"][:, :4]}, "fid", uncertainty=design, progress=False)

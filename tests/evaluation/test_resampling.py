@@ -188,7 +188,7 @@ def test_the_line_under_a_table_says_what_was_measured():
     x, y = rng.normal(size=(2, 40, 2))
     scores = nm.evaluate([x], {"g": y}, ["precision", "kid"], uncertainty=nm.Bootstrap(20), progress=False)
     assert any("thirds of the rows" in s and "covered 88 to 98 % of simulations" in s for s in scores.conventions)
-    assert any("covered in 84 to 87 % of simulations" in s for s in scores.conventions)
+    assert any("covered 84 to 87 % of the gaps in simulations" in s for s in scores.conventions)
 
 
 def test_what_a_replicate_leaves_whole_is_scored_once():

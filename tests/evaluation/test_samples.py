@@ -75,7 +75,7 @@ def test_a_pass_with_other_rows_is_told():
     with pytest.raises(nm.InvalidInput, match=r"client 'x': .*gave 8 rows, and 9 before"):
         nm.evaluate([client, RNG.normal(size=(9, 2))], [RNG.normal(size=(9, 2))], nm.metrics.KID(nm.RBF()))
     spent = iter([ROWS])
-    with pytest.raises(nm.InvalidInput, match=r"iterator that it had returned before.*new one"):
+    with pytest.raises(nm.InvalidInput, match=r"same iterator as before.*new one"):
         nm.evaluate({"x": lambda: spent}, [ROWS], "fid")
     monkey = nm.Stream(iter([ROWS] * 5))
     streams.MOST_BATCHES, most = 3, streams.MOST_BATCHES
@@ -98,7 +98,9 @@ def test_other_values_in_as_many_rows_are_seen_and_another_order_is_not(kind):
         stream = nm.Stream(partial(lambda passes: np.array_split(*next(passes)), passes))
         assert sum(map(len, stream.batches())) == 40
         if other is flipped or other is changed:
-            with pytest.raises(nm.InvalidInput, match=r"gave other rows than before, as many .* at every pass"):
+            with pytest.raises(
+                nm.InvalidInput, match=r"gave other rows than before, of the same number.* at every pass"
+            ):
                 list(stream.batches())
         else:
             assert len(list(stream.batches())) == 5

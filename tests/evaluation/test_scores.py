@@ -76,7 +76,7 @@ def test_the_summary_names_the_winners_and_calls_pairs_pairs():
     scores = nm.evaluate(clients, {name: nm.Gaussian([0, 0], cov) for name, cov in spreads.items()}, progress=False)
     assert scores.summary()[0].startswith("FID: avg prefers one, all prefers five; they order ")
     scores, _ = given_scores([[1.0], [2.0], [4.0]], [1.0, 9.0, 5.0])
-    wanted = "they order 1 of 3 pairs differently: avg ranks g1 above g2, all g2 above g1."
+    wanted = "they order 1 of 3 pairs differently: avg ranks g1 above g2, all ranks g2 above g1."
     assert scores.summary() == [f"Given: avg and all prefer g0; {wanted}"]
     scores, _ = given_scores([[1.0], [1.0], [4.0]], [3.0, 9.0, 2.0])
     assert scores.summary()[0].startswith("Given: avg prefers g0 and g1, all prefers g2; they order 2 of 3 pairs")

@@ -60,9 +60,9 @@ def test_every_table_marks_the_same_winners_as_the_sentences_name(higher):
             prefers = re.search(rf"{part} prefers ([g0-9 and]+?)[,;(]", line)
             assert prefers is None or prefers[1].strip() == names, line
             if wanted["avg"] != wanted["all"]:
-                word = {"avg": "Average", "all": "Pooled"}[part]
-                assert f" {word} says {names}." in headline(scores, name)
-                assert f"{word} says {names}." in playground_headline(scores, name) or len(best) > 1
+                assert f"-{part}: {names}." in headline(scores, name)
+                way = {"avg": "on average", "all": "pooled"}[part]
+                assert f"Best {way}: {names}." in playground_headline(scores, name) or len(best) > 1
         said.add(wanted["avg"] == wanted["all"])
     assert said == {True, False}
 
@@ -71,7 +71,7 @@ def test_the_first_notebooks_sentence_names_who_is_lowest():
     """avg and all agree on the winner, and the pair that is inverted holds neither of its two as a winner."""
     scores, _ = given_scores([[3.912], [4.300], [4.9], [6.0]], [0.0, 2.4, 1.027, 5.0])
     assert scores.table["avg"].argmin() == scores.table["all"].argmin() == 0
-    wanted = "avg and all prefer g0; they order 1 of 6 pairs differently: avg ranks g1 above g2, all g2 above g1."
+    wanted = "avg and all prefer g0; they order 1 of 6 pairs differently: avg ranks g1 above g2, all ranks g2 above g1."
     assert scores.summary() == [f"Given: {wanted}"] and headline(scores, "given") == ""
 
 

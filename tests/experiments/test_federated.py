@@ -304,7 +304,7 @@ def test_bad_arguments_are_named(run, argument):
 def test_a_summary_of_scores_that_are_no_numbers_is_refused(bad, column):
     table = pd.DataFrame({"g": list("abc"), "fid_avg": [1.0, 2.0, 2.0], "fid_all": [3.0, 2.0, 1.0]}, dtype=object)
     table.loc[1, column] = bad
-    with pytest.raises(nm.InvalidInput, match=f"^table: has a score that is no finite number in {column}[.]"):
+    with pytest.raises(nm.InvalidInput, match=f"^table: has a score that is not a finite number in {column}[.]"):
         order_summary(table)
 
 

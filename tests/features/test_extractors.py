@@ -112,7 +112,7 @@ def test_what_is_no_extractor_is_refused(given):
 
 @pytest.mark.parametrize("given", ["net.pt", "a/NET.ONNX", Path("net.pt"), Path("net")], ids=str)
 def test_a_file_of_a_network_is_refused_with_what_to_do(given):
-    with pytest.raises(nm.InvalidInput, match=r"^extractor: got the file .*never run here\. Load a program yourself"):
+    with pytest.raises(nm.InvalidInput, match=r"^extractor: got the file .*not run here\. Load a program yourself"):
         extractor_of(given)
 
 

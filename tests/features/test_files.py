@@ -126,7 +126,7 @@ def test_loops_of_links_end(folder):
     ]
     reasons = read.report.set_index("file")["reason"]
     assert reasons["a/self"] == reasons["a/gone.png"] == "a link that leads nowhere"
-    assert {reasons[name] for name in ("a/up", "a/b/a", "b/a/b")} == {"a link back to a folder that holds it"}
+    assert {reasons[name] for name in ("a/up", "a/b/a", "b/a/b")} == {"a link back to a folder that contains it"}
 
 
 def test_links_that_lead_on_in_many_ways_are_refused(folder, monkeypatch):

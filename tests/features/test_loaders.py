@@ -93,7 +93,7 @@ def test_a_transform_that_draws_at_random_is_refused():
         def __getitem__(self, index):
             return rng.integers(0, 256, (9, 13, 3), dtype=np.uint8), 0
 
-    with pytest.raises(nm.InvalidInput, match="draws nothing at random"):
+    with pytest.raises(nm.InvalidInput, match="a transform that is not random"):
         nm.images(Noisy())[0]
 
 
@@ -121,7 +121,7 @@ def test_a_length_that_cannot_be_had_or_is_absurd():
     data.length = 10**9
     with pytest.raises(nm.InvalidInput, match="source, its length"):
         nm.images(data)
-    with pytest.raises(nm.InvalidInput, match="its length cannot be had"):
+    with pytest.raises(nm.InvalidInput, match="its length is not available"):
         nm.images(Wrong())
 
 

@@ -132,7 +132,7 @@ def test_weights_of_another_clip_are_refused(name, change, seen):
     "name", ["clip-vit-b-32", "clip-rn50", "dinov2-vit-s-14", *slow("vgg16"), "inception-v3-compat"]
 )
 def test_tensors_of_something_else_are_refused(name):
-    with pytest.raises(nm.InvalidInput, match=f"^weights: the state dict does not hold the tensors of {name}"):
+    with pytest.raises(nm.InvalidInput, match=f"^weights: the state dict does not contain the tensors of {name}"):
         extractor_of(name, weights={"a": torch.zeros(2)}, device="cpu")
 
 

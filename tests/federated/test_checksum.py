@@ -68,7 +68,7 @@ def test_version_1_is_read_and_said_to_have_no_checksum():
     first, second = (nm.federated.aggregate({"a": one}, None, generators, "fid") for one in (OLD, new))
     assert first.table["all"][0] == second.table["all"][0] == pytest.approx(nm.fid(OLD_ROWS, generators["g"]))
     assert [line for line in first.cautions if "without checksum" in line] == [
-        "The summary of 'a' is of version 1, without checksum: damage on its way cannot be seen."
+        "The summary of 'a' is of version 1, without checksum: damage in transit cannot be detected."
     ]
     assert not any("checksum" in line for line in second.cautions)
     both = nm.federated.aggregate({"a": OLD, "b": new, "c": OLD}, None, generators, "fid").cautions

@@ -32,7 +32,9 @@ def warned(*args, **options):
 
 @pytest.mark.parametrize("metrics", ["fid", "kid", FEATURES, ("fid", "kid")], ids=["fid", "kid", "features", "both"])
 def test_fewer_than_ten_rows_are_refused_unless_it_is_allowed_or_noise_is_added(metrics):
-    with pytest.raises(nm.InvalidInput, match=r"^rows: has 9 rows, .* min_rows=10 or more\. Join .* noise by privacy="):
+    with pytest.raises(
+        nm.InvalidInput, match=r"^rows: has 9 rows, .* min_rows=10 or more\. Merge .* noise with privacy="
+    ):
         client_summary(rows(9), metrics)
     with pytest.raises(nm.InvalidInput, match=r"^rows: has 1 row, "):
         client_summary(rows(1), metrics)

@@ -38,7 +38,7 @@ def test_one_site_under_two_names_is_named_however_it_was_summarized(metrics, co
     sites, rng = sites_of(), np.random.default_rng(1)
     again = sites["site 2"] if common else rng.permutation(sites["site 2"])
     (line,) = said({**sites, "site 9": again}, metrics, **common)
-    assert line == "'site 2' and 'site 9' sent the same numbers: one site under two names counts twice."
+    assert line == "'site 2' and 'site 9' sent the same numbers: one site with two names counts twice."
     assert said(sites, metrics, **common) == []
 
 

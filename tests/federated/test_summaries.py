@@ -310,7 +310,7 @@ def test_rows_that_are_not_here_are_asked_for_in_vain():
     with pytest.raises(nm.InvalidInput, match=r"stayed with it\. Evaluate where the rows are"):
         nm.federated.aggregate([noisy, noisy], None, g, "fid").heterogeneity("fid")
     distribution = nm.federated.client_summary(nm.Gaussian([0.0] * 4), "fid")
-    with pytest.raises(nm.InvalidInput, match=r"is an exact distribution, .* whose gap is exact$"):
+    with pytest.raises(nm.InvalidInput, match=r"is an exact distribution, .* where the gap is exact$"):
         nm.federated.aggregate([distribution, distribution], None, g, "fid").heterogeneity("fid")
 
 

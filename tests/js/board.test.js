@@ -10,7 +10,7 @@ import { sameItems } from "../../nbmetrics/labs/plane/view/store.js";
 const said = (avg, all, higher) => sentences("M", { avg, all }, ["a", "b", "c"].slice(0, avg.length), higher)[0];
 
 test("words and marks agree: alike, the other way round, and where only one of the two can tell", () => {
-  assert.equal(said([1, 2], [3, 5]).text, "M: avg and all rank alike; avg − all is between −3.000 and −2.000, by generator.");
+  assert.equal(said([1, 2], [3, 5]).text, "M: avg and all rank generators alike; avg − all is between −3.000 and −2.000, depending on the generator.");
   assert.match(said([1, 2], [5, 3]).text, /^M disagrees with itself: avg ranks a above b, all ranks b above a;/);
   assert.match(said([1, 2], [5, 3], true).text, /avg ranks b above a, all ranks a above b;/);
   const twins = said([2, 2 + 1e-15], [1, 3]);

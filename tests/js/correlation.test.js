@@ -130,7 +130,7 @@ test("a task is done while it holds", () => {
   assert.deepEqual([isAnswered(asked), replyOf(asked)], [false, "RFID is now 1.00 of CFID."]);
   // RFID = 2(t − √(t² − α² CFID)), with t = 1 + α², is half of CFID where α² = 1 − CFID / 8
   const done = withParts(asked, { scale: Math.sqrt(1 - 2.56 / 8) });
-  assert.deepEqual([isAnswered(done), replyOf(done).slice(0, 6)], [true, "There."]);
+  assert.deepEqual([isAnswered(done), replyOf(done).slice(0, 5)], [true, "Done."]);
   assert.ok(!isAnswered(withParts(asked, { rho_hat: 0.8 })), "nothing over nothing is no half");
   const shares = [2, 0.85, 0.84, 0.83, 0.82, 0.81, 0.8].map((scale) => {
     const moved = withParts(asked, { scale });
@@ -145,9 +145,9 @@ test("the headline says how the generator pairs, and tells no score while that i
   const said = (rho, rho_hat, isVeiled = false) => headlineWords({ ...opened, rho, rho_hat }, isVeiled);
   assert.equal(said(0.8, -0.8), "The generator pairs ŷ with x the wrong way round: MFID sees nothing, RFID 1.60, CFID 2.56.");
   assert.equal(said(0.8, -0.8, true), "The generator pairs ŷ with x the wrong way round.");
-  assert.match(said(0.5, 0.5), /no score has anything to see/);
+  assert.match(said(0.5, 0.5), /no score sees a difference/);
   const how = [[0.8, 0.3], [0.3, 0.8], [-0.3, -0.8], [0.8, 0], [0, 0.8]].map(([rho, rhoHat]) => said(rho, rhoHat, true));
-  assert.deepEqual(how, ["follows x too loosely", "follows x too closely", "follows x too closely", "takes no notice of x", "follows x, and the data do not"].map((words) => `The generator ${words}.`));
+  assert.deepEqual(how, ["follows x too loosely", "follows x too closely", "follows x too closely", "ignores x", "follows x; the data do not"].map((words) => `The generator ${words}.`));
 });
 
 test("there is a way back: to the example, and to where one was before the question", () => {

@@ -23,26 +23,26 @@ const packed = (rows) => ({
 
 test("a cell says its score and how far it is above the client's best; ties are both best", () => {
   const cells = cellsOf(board({ a: [1, 2, 5], b: [3, 2, "inf"], c: ["nan", null, "-inf"] }), "m", {});
-  assert.equal(wordsOf(cells, "north", 0, "b"), "north, b: 3.000, 2.000 above its best (a, 1.000)");
-  assert.equal(wordsOf(cells, "north", 0, "a"), "north, a: 1.000, its best");
-  assert.equal(wordsOf(cells, "x", 1, "b"), "x, b: 2.000, its best");
+  assert.equal(wordsOf(cells, "north", 0, "b"), "north, b: 3.000, 2.000 above the client’s best (a, 1.000)");
+  assert.equal(wordsOf(cells, "north", 0, "a"), "north, a: 1.000, the client’s best");
+  assert.equal(wordsOf(cells, "x", 1, "b"), "x, b: 2.000, the client’s best");
   assert.equal(wordsOf(cells, "x", 0, "c"), "x, c: no number (NaN)");
   assert.equal(wordsOf(cells, "x", 1, "c"), "x, c: not computed yet");
   assert.equal(wordsOf(cells, "x", 2, "b"), "x, b: infinite");
-  assert.equal(wordsOf(cells, "x", 2, "a"), "x, a: 5.000, infinitely far from its best");
+  assert.equal(wordsOf(cells, "x", 2, "a"), "x, a: 5.000, infinitely far from the client’s best");
 });
 
 test("which side of the best is worse depends on the metric", () => {
   const higher = cellsOf({ ...board({ a: [3], b: [1] }), centres: { m: { a: [-3], b: [-1] } }, metrics: [{ ...FACTS, higher: true }] }, "m", {});
-  assert.equal(wordsOf(higher, "x", 0, "b"), "x, b: 1.000, 2.000 below its best (a, 3.000)");
+  assert.equal(wordsOf(higher, "x", 0, "b"), "x, b: 1.000, 2.000 below the client’s best (a, 3.000)");
   const near = cellsOf({ ...board({ a: [-2], b: [1] }), centres: { m: { a: [2], b: [1] } }, metrics: [{ ...FACTS, best: 0 }] }, "m", {});
-  assert.equal(wordsOf(near, "x", 0, "a"), "x, a: −2.000, 1.000 farther from 0 than its best (b, 1.000)");
+  assert.equal(wordsOf(near, "x", 0, "a"), "x, a: −2.000, 1.000 farther from 0 than the client’s best (b, 1.000)");
 });
 
 test("decisions' number comes first, the plain one in brackets, and colours are of the first", () => {
   const corrected = { ...board({ a: [3], b: [2.9] }), centres: { m: { a: [1], b: [2] } }, metrics: [{ ...FACTS, corrected: true }] };
   const cells = cellsOf(corrected, "m", {});
-  assert.equal(wordsOf(cells, "x", 0, "b"), "x, b: 2.000 (plain 2.900), 1.000 above its best (a, 1.000)");
+  assert.equal(wordsOf(cells, "x", 0, "b"), "x, b: 2.000 (plain 2.900), 1.000 above the client’s best (a, 1.000)");
   assert.deepEqual(cells.scales.raw, { from: 1, to: 2 });
 });
 
@@ -54,7 +54,7 @@ test("a difference is chance by what the draws of both have not in common", () =
   assert.deepEqual([...cells.chance.b], [0, 1]); // errors 0.89 and 8.05
   assert.deepEqual([...cells.chance.a], [0, 0]);
   assert.deepEqual(cells.blind, ["", "n = 50: cannot tell"]);
-  assert.equal(wordsOf(cells, "x", 1, "b"), "x, b: 2.000, 2.000 above its best (a, 0.000); no more than chance; n = 50: cannot tell");
+  assert.equal(wordsOf(cells, "x", 1, "b"), "x, b: 2.000, 2.000 above the client’s best (a, 0.000); no more than chance; n = 50: cannot tell");
   assert.equal(cellsOf(board({ a: [0, 0], b: [2, 2] }), "m", {}).chance, null);
   const few = cellsOf(board({ a: [0, 0], b: [2, 2] }, { few: { m: ["fewer than 20", ""] } }), "m", {});
   assert.deepEqual(few.blind, ["n = 50: cannot tell, fewer than 20", ""]);
@@ -147,10 +147,10 @@ test("hundreds fold along the tree, and who is worst has a row", () => {
 test("a group is the mean under the weights, with the span of what it is made of", () => {
   const cells = cellsOf(board({ a: [1, 2, 4, "nan", null], b: [0, 0, 0, 0, 0] }), "m", {});
   const of = (...members) => groupOf(cells, { generators: ["a", "b"], colour: "regret" }, [0.1, 0.3, 0.2, 0.2, 0.2], members);
-  assert.equal(of(0, 1).words(0), "1.750 above their bests on average, 1.000 to 2.000");
+  assert.equal(of(0, 1).words(0), "1.750 above the clients’ best on average, 1.000 to 2.000");
   assert.equal(of(0, 3).cell(0).is, "nan");
   assert.equal(of(4).cell(0).is, "unknown");
-  assert.equal(of(1, 2, 4).words(0), "2.800 above their bests on average, 2.000 to 4.000, so far");
+  assert.equal(of(1, 2, 4).words(0), "2.800 above the clients’ best on average, 2.000 to 4.000, so far");
   assert.deepEqual(of(0, 1, 2).cell(0).span, [1 / 4, 1]);
 });
 

@@ -43,7 +43,7 @@ test("without Python no undo and no preset leads to other clients", () => {
   assert.deepEqual(held.scene.weights, [1, 2]);
   store.undo();
   store.open(whole, "presets");
-  assert.deepEqual([held.scene.weights, store.notice], [[1, 2], "That is of other clients, which needs Python."]);
+  assert.deepEqual([held.scene.weights, store.notice], [[1, 2], "That changes the clients, which needs Python."]);
   const live = storeOf({ ...start, history });
   live.store.undo();
   live.store.undo();

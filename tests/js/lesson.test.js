@@ -69,7 +69,7 @@ test("a lesson goes on about a generator that is renamed, which cannot be remove
   assert.match(outcomeOf(lesson(), revealedScene(lesson(), renamed)), /^FID avg is lowest at 1\.00/);
   const below = { kind: "below", aggregate: "avg", generator: "g", value: 100 };
   assert.equal(verdictOf(below, renamed, numbersOf(renamed)).done, true);
-  assert.equal(whyNotRemovable(renamed, place), "The question is about it");
+  assert.equal(whyNotRemovable(renamed, place), "The question is about this one");
   assert.equal(whyNotRemovable(renamed, { kind: "generators", index: 0 }), "");
   assert.equal(whyNotRemovable(revealedScene(lesson(), renamed), place), "");
   assert.equal(withName({ ...open, lesson: null }, place, "Mine").lesson, null);
@@ -81,7 +81,7 @@ const verdict = (check, made, given = {}) => verdictOf(check, scene(made, given)
 test("an inversion has to be as large as asked on both sides", () => {
   const quarrel = [round("narrow", 0, 0.8), round("wide", 0, 1.6)];
   assert.equal(verdict({ kind: "inversion", by: 0.3 }, quarrel).done, true);
-  assert.match(verdict({ kind: "inversion", by: 0.3 }, quarrel).text, /FID avg ranks narrow above wide by 0\.32.*FID all wide above narrow by 0\.34/);
+  assert.match(verdict({ kind: "inversion", by: 0.3 }, quarrel).text, /FID avg ranks narrow above wide by 0\.32.*FID all ranks wide above narrow by 0\.34/);
   const weak = verdict({ kind: "inversion", by: 0.5 }, quarrel);
   assert.equal(weak.done, false);
   assert.match(weak.text, /ranks narrow above/);
@@ -106,7 +106,7 @@ test("agreement, a constant gap and a score below a bound are told from their op
   assert.match(verdict({ kind: "gap_constant", within: 1e-9, metric: "kid" }, quarrel).text, /3\.875 for every generator/);
   const below = (value) => verdict({ kind: "below", aggregate: "gap", generator: "wide", value }, quarrel);
   assert.deepEqual([below(10).done, below(0.1).done], [true, false]);
-  assert.match(verdict({ kind: "below", aggregate: "avg", generator: "gone", value: 1 }, quarrel).text, /no gone here/);
+  assert.match(verdict({ kind: "below", aggregate: "avg", generator: "gone", value: 1 }, quarrel).text, /gone is no longer here/);
 });
 
 test("without a metric of its own a task follows the charted one, and says so where the page cannot compute it", () => {

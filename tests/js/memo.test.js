@@ -104,7 +104,7 @@ test("the headline names the share and the metrics that notice it", () => {
   assert.equal(said([], {}, CARD_NAMES), "Nothing copied: no metric can tell.");
   const five = ["fld", "fld_gap", "c_t", "auth_pct", "recall"];
   assert.equal(said(five, { spread: 0.2 }), "Nothing copied, spread × 0.2: FLD, FLD gap, C_T and 2 more notice, the other 4 do not.");
-  assert.match(headlineWords({ answer: { rev: 1 }, about: new Map(), scene, isOwn: true, noise: null }), /^Your generator: Python redraws honest points/);
+  assert.match(headlineWords({ answer: { rev: 1 }, about: new Map(), scene, isOwn: true, noise: null }), /^Your generator: Python is redrawing honest points/);
 });
 
 test("the shading holds all of the mass, of bumps wide and collapsed", () => {

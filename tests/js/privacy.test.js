@@ -58,7 +58,7 @@ test("the band says what it is, and whose", () => {
   const study = /** @type {any} */ (studyOf([20, 20]));
   assert.match(
     bandWords(study, { ...SCENE, aggregate: "avg" }),
-    /^Band: the chance that the best by avg stays first, a 95\s% interval of the 20 runs at each ε /,
+    /^Band: the chance that the best by avg stays first, a 95\s% interval from the 20 runs at each ε /,
   );
 });
 
@@ -72,15 +72,15 @@ test("what is hatched says whose first place noise decides", () => {
 test("from which ε on the order survives", () => {
   assert.match(
     said([0, 19, 20]),
-    /^From ε = 1 on the order survives: at least 19 of the 20 runs show it, and as many /,
+    /^From ε = 1 on, the order survives: at least 19 of the 20 runs show it, and as many /,
   );
-  assert.match(said([20, 3, 19]), /^From ε = 10 on /);
+  assert.match(said([20, 3, 19]), /^From ε = 10 on, /);
 });
 
 test("an order that noise makes does not survive, though the best is first in every run", () => {
-  assert.match(said([20, 20, 20], [0, 0, 20]), /^From ε = 10 on /);
+  assert.match(said([20, 20, 20], [0, 0, 20]), /^From ε = 10 on, /);
   const words = said([20, 20, 20], [0, 0, 18]);
-  assert.match(words, /^Up to ε = 10 the noise decides: there is no ε from which on the order survives\./);
+  assert.match(words, /^Up to ε = 10 the noise decides: the order survives at none of these ε\./);
   assert.match(
     words,
     / wide stays first in 20 of 20 runs \(.*\); if narrow were the better one by as much, it would be ahead in 0 \(/,
@@ -88,7 +88,7 @@ test("an order that noise makes does not survive, though the best is first in ev
 });
 
 test("where the least noise does not keep it, an ε at which it was kept is not denied", () => {
-  assert.match(said([20, 6, 0]), /^Up to ε = 10 the noise decides: there is no ε from which on the order survives\./);
+  assert.match(said([20, 6, 0]), /^Up to ε = 10 the noise decides: the order survives at none of these ε\./);
 });
 
 test("the headline says how large the noise is, and whether it decides who is first", () => {
@@ -98,7 +98,7 @@ test("the headline says how large the noise is, and whether it decides who is fi
   assert.match(sized(24.6), /^At ε = 1 the noise is 25 times the score;/);
   assert.match(sized(1.25), /the noise is 1\.[23] times the score;/);
   assert.match(sized(0.456), /the noise is 46\u00a0% of the score;/);
-  assert.match(sized(null), /the noise is all there is of the score;/);
+  assert.match(sized(null), /the noise is infinitely many times the score;/);
 });
 
 test("only FID is clipped, and only of FID is it said", () => {

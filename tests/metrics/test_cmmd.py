@@ -94,7 +94,7 @@ def test_intervals_are_those_of_kid_with_this_kernel(design):
 def test_few_rows_are_said():
     scores = nm.evaluate(CLIENTS, MADE, "cmmd", progress=False)
     said = [line for line in scores.cautions if line.startswith("CMMD")]
-    assert said and "rows are few for the biased estimator" in said[0]
+    assert said and "too few rows for the biased estimator" in said[0]
     x, y = CLIENTS["a"], MADE["g"]
     extra = published(x, y) - unbiased(x, y)
     assert f"about {extra:.3g} of it is bias" in said[0]

@@ -221,8 +221,8 @@ def evaluated(client, source, metric):
 
 PAIRS = nm.Client(Y, condition=X)
 REFUSED = {
-    "NaN in x": (lambda: cfid(holed(X), Y, Y_HAT), "x", "Drop or mend"),
-    "NaN in y_hat": (lambda: rfid(X, Y, holed(Y_HAT)), "y_hat", "Drop or mend"),
+    "NaN in x": (lambda: cfid(holed(X), Y, Y_HAT), "x", "Drop or fix"),
+    "NaN in y_hat": (lambda: rfid(X, Y, holed(Y_HAT)), "y_hat", "Drop or fix"),
     "one axis": (lambda: cfid(X[:, 0], Y, Y_HAT), "x", r"reshape\(-1, 1\)"),
     "fewer y": (lambda: mfid(X, Y[:9], Y_HAT), "y", "one row for each row of x"),
     "fewer y_hat": (lambda: cfid(X, Y, Y_HAT[:9]), "y_hat", "one row for each row of x"),
@@ -244,7 +244,7 @@ REFUSED = {
     "rows that answer": (lambda: evaluated(PAIRS, Y_HAT, CFID()), "source", r"\(x, rng\)"),
     "too few answers": (lambda: evaluated(PAIRS, lambda x, rng: Y[:7], CFID()), "'g'", "one row for each row of x"),
     "too wide answers": (lambda: evaluated(PAIRS, lambda x, rng: X, CFID()), "'g'", "same features"),
-    "NaN answers": (lambda: evaluated(PAIRS, lambda x, rng: holed(Y), "fid"), "'g'", "Drop or mend"),
+    "NaN answers": (lambda: evaluated(PAIRS, lambda x, rng: holed(Y), "fid"), "'g'", "Drop or fix"),
     "some conditions": (lambda: nm.evaluate([PAIRS, Y], {"g": Y}, "fid"), "condition", "for all"),
     "conditions of two widths": (
         lambda: nm.evaluate([PAIRS, nm.Client(Y, condition=X[:, :1])], {"g": Y}, "fid"),

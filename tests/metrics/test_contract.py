@@ -82,7 +82,7 @@ def test_four_names_are_enough():
     np.testing.assert_allclose(scores.table["avg"], apart @ [4 / 7, 3 / 7])
     pooled = np.concatenate(CLIENTS).mean(axis=0)
     np.testing.assert_allclose(scores.table["all"], np.linalg.norm(pooled - means[1], axis=1))
-    assert scores.label("shift") == "shift" and scores.conventions[0] == "shift; 30 to 40 rows a client"
+    assert scores.label("shift") == "shift" and scores.conventions[0] == "shift; 30 to 40 rows per client"
     assert (
         scores.ranks("shift")["all"].tolist() == [1, 2] and scores.cautions == [] and scores.size_gap("shift")[0] == 0
     )
@@ -103,7 +103,7 @@ def test_a_users_object_has_intervals(metric, design):
 def test_the_hooks_that_an_object_has_are_used():
     scores = evaluated(Hooked())
     assert scores.label("closeness") == "Closeness" and scores.ranks("closeness")["avg"].tolist() == [1, 2]
-    assert scores.conventions[0] == "Closeness in units of 2; 30 to 40 rows a client"
+    assert scores.conventions[0] == "Closeness in units of 2; 30 to 40 rows per client"
     said = "Closeness, 3 of 6 scores (of each client, and of all, by generator): far apart: take care."
     assert scores.cautions == ["2 clients and 2 generators", said]
     assert (evaluated(Hooked(), uncertainty=nm.Jackknife(10)).table["avg_high"] <= 0.0).all()

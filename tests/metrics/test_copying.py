@@ -207,7 +207,7 @@ def test_c_t_of_rows_at_any_offset_and_in_any_unit_is_the_same(d):
     for unit in (2.0**-460, 2.0**-50, 2.0**140):
         assert c_t(*(rows * unit for rows in three)) == pytest.approx(expected, abs=1e-9)
     for unit in (2.0**-1000, 2.0**-532, 2.0**-470):
-        with pytest.raises(nm.InvalidInput, match="too little to be squared"):
+        with pytest.raises(nm.InvalidInput, match="too little to square"):
             c_t(*(rows * unit for rows in three))
 
 

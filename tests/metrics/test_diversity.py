@@ -178,7 +178,7 @@ def test_tables_say_that_clients_do_not_matter():
     scores = nm.evaluate({"a": X, "b": Y}, {"g": X[:15], "h": Y[:15]}, names, progress=False)
     np.testing.assert_allclose(scores.table["avg"], scores.table["all"], rtol=1e-14)
     for name, line in zip(names, scores.conventions, strict=False):
-        assert "looks at the generator alone: avg = all" in line
+        assert "looks at the generator only: avg = all" in line
         assert scores.inversions(name).empty
     assert (scores.ledger.query("aggregate == 'all'")["bytes"] == 0).all()
     assert scores.ranks("vendi")["all"].tolist() == [1, 2] if nm.vendi(X[:15]) > nm.vendi(Y[:15]) else [2, 1]
@@ -187,7 +187,9 @@ def test_tables_say_that_clients_do_not_matter():
 
 def test_few_and_unequal_rows_are_said():
     scores = nm.evaluate([X], {"few": Y[:5], "many": Y}, Vendi(), progress=False)
-    assert "Vendi: generators have 5 to 20 rows, and it rises with them: compare equal numbers." in scores.cautions
+    assert (
+        "Vendi: generators have 5 to 20 rows, and it rises with their number: compare equal numbers." in scores.cautions
+    )
     (said,) = (line for line in scores.cautions if "rows are few for such a score" in line)
     assert f"{nm.vendi(Y[:5]):.3g} of at most 5, one a row" in said
     calm = nm.evaluate([X], {"g": np.tile([[1.0, 2, 3, 4, 5, 6]], (20, 1))}, ["vendi"], progress=False)
@@ -215,7 +217,7 @@ REFUSED = {
     "equal rows": (lambda: nm.rke(np.ones((3, 2))), "sigma", "as a number"),
     "far apart": (lambda: nm.rrke(X, X + 1e6, 1.0), "sigma", "larger sigma"),
     "a distribution too wide": (lambda: nm.rke(nm.Gaussian(np.zeros(50), 1e30), 1.0), "sigma", "larger sigma"),
-    "NaN": (lambda: nm.vendi(X * np.nan), "rows", "Drop or mend"),
+    "NaN": (lambda: nm.vendi(X * np.nan), "rows", "Drop or fix"),
     "one axis": (lambda: nm.rke(X[0]), "rows", "reshape"),
 }
 

@@ -87,7 +87,7 @@ def test_tables_say_that_clients_do_not_matter():
     scores = nm.evaluate({"a": P[:20], "b": P[20:]}, {"g": P[:30]}, "inception_score", progress=False)
     row = scores.table.iloc[0]
     assert [row["avg"], row["all"]] == pytest.approx([formula(P[:30])] * 2, rel=1e-12)
-    said = "Inception Score: rows are class probabilities, all; looks at the generator alone: avg = all"
+    said = "Inception Score: rows are class probabilities, all; looks at the generator only: avg = all"
     assert scores.conventions[0].startswith(said)
     assert (scores.ledger.query("aggregate == 'all'")["bytes"] == 0).all()
 
@@ -142,7 +142,7 @@ def test_bootstraps_cover_what_varies():
 def test_a_class_that_is_never_made_has_no_am_score():
     scores = nm.evaluate([np.eye(3)], {"g": np.eye(3), "two": np.eye(3)[:2]}, "am_score", progress=False)
     assert scores.table["all"].tolist() == pytest.approx([0.0, np.nan], nan_ok=True)
-    assert any("class 2 is there in the real rows" in line for line in scores.cautions)
+    assert any("class 2 occurs in the real rows" in line for line in scores.cautions)
 
 
 REFUSED = {
@@ -155,7 +155,7 @@ REFUSED = {
     ),
     "fewer rows than splits": (lambda: nm.inception_score(P[:5], 6), "has 5 rows", "."),
     "no rows": (lambda: nm.inception_score(P[:0]), "has 0 rows", "."),
-    "NaN": (lambda: nm.inception_score(P * np.nan), "NaN", "Drop or mend"),
+    "NaN": (lambda: nm.inception_score(P * np.nan), "NaN", "Drop or fix"),
 }
 
 

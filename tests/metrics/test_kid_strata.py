@@ -103,7 +103,7 @@ def test_a_client_of_one_row_has_no_such_score_and_is_told_why():
     )
     table = scores.table.set_index("metric")
     assert math.isfinite(table.loc["kid", "all"]) and math.isnan(table.loc["strata", "all"])
-    assert any("are one of a client, and a pair of its own needs 2" in line for line in scores.cautions)
+    assert any("are one row of a client, but a pair needs 2" in line for line in scores.cautions)
 
 
 def test_other_estimators_have_no_stratified_score():

@@ -26,7 +26,7 @@ class TestBarycenter:
 
     def test_too_few_iterations_are_refused(self):
         for iterations in range(1, 7):
-            with pytest.raises(nm.InvalidInput, match="not enough to settle"):
+            with pytest.raises(nm.InvalidInput, match="not enough to converge"):
                 theory.barycenter(random_federation(6, 6, 8), iterations=iterations)
 
     def test_residual_tells_other_distributions_apart(self):

@@ -116,7 +116,7 @@ class TestTwin:
         assert table["all"][1] - table["all"][0] == pytest.approx(pair.all_gap, abs=1e-8) and pair.all_gap > 1e-3
 
     def test_says_why_there_is_none(self):
-        with pytest.raises(theory.NoTwin, match="one mean and covariance"):
+        with pytest.raises(theory.NoTwin, match="the same mean and covariance"):
             theory.twin([nm.Gaussian([0, 0]), nm.Gaussian([0, 0])])
         with pytest.raises(theory.NoTwin, match="3 scores fixed, and mean and covariance have 2 numbers"):
             theory.twin(random_federation(16, 3, 1), starts=1)

@@ -87,8 +87,8 @@ class CorrelationLab(Lab):
         return (
             f"CorrelationLab: x and y have correlation {numeral(scene.rho, '.2f')}, x and the generated ŷ "
             f"{numeral(scene.rho_hat, '.2f')}, "
-            f"and x has the scale {scene.scale:g}. {said}. Shown are the contours of {_LABELS[scene.metric]} over both "
-            "correlations with the present point, and the clouds of (x, y) and (x, ŷ)."
+            f"and x has the scale {scene.scale:g}. {said}. The picture shows the contours of "
+            f"{_LABELS[scene.metric]} over both correlations, the current point, and the clouds of (x, y) and (x, ŷ)."
         )
 
 

@@ -74,7 +74,7 @@ class DashboardActions(Lab):
         with self._edit_lock:
             scene, before = self._scene, self._history
             if name in scene.generators:
-                raise InvalidInput("name", f"{shown(name)} is shown already", "Remove it first, or give another name")
+                raise InvalidInput("name", f"{shown(name)} is already shown", "Remove it first, or give another name")
             if name in self._comparison.generators:  # removed before, and its source may be another now
                 self._comparisons.remove(name)
             self._comparisons.add(name, source)

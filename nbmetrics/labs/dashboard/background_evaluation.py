@@ -98,7 +98,7 @@ class BackgroundEvaluation:
             try:
                 self._tell("")
             except Exception:  # who waits must hear of the end
-                _LOG.exception("%s could not tell its end", self._name)
+                _LOG.exception("%s could not report its end", self._name)
         with self._told:
             if is_over and self._wakes == answered:
                 self._wakes = 0

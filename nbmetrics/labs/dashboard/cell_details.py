@@ -62,7 +62,10 @@ def cell_details(
         "copies": None,
     }
     steps = {
-        "rows": ("the rows that carry it", lambda: influential_rows(result, client, generator) if has_rows else None),
+        "rows": (
+            "the most influential rows",
+            lambda: influential_rows(result, client, generator) if has_rows else None,
+        ),
         "parts": ("each client’s part of FID-all", lambda: fid_parts(result, g, shares)),
         "copies": (
             "copies",

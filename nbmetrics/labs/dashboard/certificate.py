@@ -175,11 +175,11 @@ def certificate_of(
     change = least_reweighting(centres, weights)
     if change is None:
         first = placed[lowest(scores[placed], np.full(len(placed), _scale(centres)))]
-        sentence = "No weighting of the clients puts another generator first."
+        sentence = "No change of the weights makes another generator win."
         return Certificate(generators[first], "", math.nan, {}, "", sentence)
     winner, rival = generators[change.winner], generators[change.rival]
     if change.target is None:
-        return Certificate(winner, rival, 0.0, {}, "", f"{rival} is level with {winner} as it is.")
+        return Certificate(winner, rival, 0.0, {}, "", f"{rival} is already level with {winner}.")
     sources, target = {clients[i]: share for i, share in change.sources}, clients[change.target]
     way = f"from {join_names(list(sources), range(len(sources)))} to {target}"
     sentence = f"Move {percent(change.moved)} of the weight {way}, and {rival} overtakes {winner}."

@@ -91,7 +91,7 @@ def parse_changes(merge: Any, drop: Any, split: Any, move: Any) -> tuple[Change,
     """Return the changes that the arguments of `regroup` ask for, in the order in which they are made."""
     merge = {} if merge is None else merge
     if not isinstance(merge, Mapping):
-        raise InvalidInput("merge", f"got {shown(merge)}", "Give a dict: a name, and the clients it stands for")
+        raise InvalidInput("merge", f"got {shown(merge)}", "Give a dict from a new name to the clients it joins")
     moves = [("move", _triple(one)) for one in _several(move, "move")]
     wanted = [
         *({"do": do, "clients": clients, "name": str(label)} for do, (label, *clients) in moves),

@@ -101,7 +101,7 @@ class Comparison(ABC):
     def mixture(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
         """Yield the best mixture of the generators on show, step by step; see `MixtureFinder`."""
         raise InvalidInput(
-            "mixture", "needs rows or distributions, and a table has scores alone", "Use nm.Dashboard itself"
+            "mixture", "needs rows or distributions, but a table has only scores", "Use nm.Dashboard itself"
         )
 
     def about_cell(self, scene: DashboardScene) -> dict[str, Any]:
@@ -110,7 +110,7 @@ class Comparison(ABC):
 
     def winners(self, scene: DashboardScene) -> Iterator[dict[str, Any] | None]:
         """Yield who wins by all in the weights of three groups; see `winner_map`."""
-        raise InvalidInput("all", "needs pooled data, and a table has none", "Use nm.Dashboard itself")
+        raise InvalidInput("all", "needs pooled data, but a table has none", "Use nm.Dashboard itself")
 
     def next_step(self) -> Step | None:
         """Return what is to be computed next for the weights that are wanted, None where all is done."""
@@ -165,7 +165,7 @@ class Comparison(ABC):
 
     def source(self, name: str) -> Any:
         """Return a generator, as `add` takes it."""
-        raise InvalidInput("source", "is not known: a table has no generators, but their scores", "Use nm.Dashboard")
+        raise InvalidInput("source", "is not known: a table has scores, not generators", "Use nm.Dashboard")
 
     @property
     def bytes(self) -> float:

@@ -141,7 +141,9 @@ def _places(model: ViewModel) -> tuple[Drawing, str]:
             style = {"color": TEXT if is_real else GREY, "linewidth": 2.2 if is_real else 1.2}
             ax.plot([0, 1], [row, ends[1][g]], linestyle="--" if is_chance else "-", **style)
     ax.set(xlim=(-1.1, 2.1), ylim=(len(model.names) - 0.4, -1.3))
-    note = "Joined by a bar: not told apart. Dark: crossed by more than chance; dashed: by no more than chance."
+    note = (
+        "Bar: generators that cannot be told apart. Lines cross by more than chance (dark) or by chance only (dashed)."
+    )
     figure.supxlabel(note, fontsize=8, color=QUIET)
     said = [
         f"{model.names[g]} {range_text(model.ranges['avg'], g)} by avg, {range_text(model.ranges['all'], g)} by all"
@@ -179,7 +181,7 @@ def _heat_map(model: ViewModel) -> tuple[Drawing, str]:
     figure.colorbar(image, ax=ax, label=label, extend="max" if finite.size and finite.max() > high else "neither")
     note = "Ring: the client’s best."
     note += " Hatched: no more than chance above it." * bool(model.by_chance.any())
-    note += " (n = …), crossed: cannot tell the generators apart." * any(model.metric_view.few)
+    note += " (n = …), crossed: too few rows to tell the generators apart." * any(model.metric_view.few)
     figure.supxlabel(textwrap.fill(note, int(13 * figure.get_size_inches()[0])), fontsize=8, color=QUIET)
     return figure, _heat_words(model)
 
@@ -226,9 +228,9 @@ def _heat_words(model: ViewModel) -> str:
     lost = np.where(np.isfinite(model.regret), model.regret, -math.inf)
     g, i = divmod(lowest(-lost.ravel()), lost.shape[1])
     if not lost[g, i] > 0:
-        return f"Regret on {label} of {size}."
-    most = f"{model.clients[i]} with {model.names[g]}, {numeral(lost[g, i], 4)} {_comparison_word(model)} its best"
-    return f"Regret on {label} of {size}; the most: {most}."
+        return f"Regret by {label} of {size}."
+    most = f"{model.clients[i]} with {model.names[g]}, {numeral(lost[g, i], 4)} {_comparison_word(model)}"
+    return f"Regret by {label} of {size}; largest: {most} the client’s best."
 
 
 def _regret(model: ViewModel) -> tuple[Drawing, str]:
@@ -239,7 +241,7 @@ def _regret(model: ViewModel) -> tuple[Drawing, str]:
             "view", "is 'regret', and there is one generator", "Attach another one, or take another view"
         )
     if not choices:
-        raise InvalidInput("view", "is 'regret', and nobody's avg is known yet", "Wait, or take another view")
+        raise InvalidInput("view", "is 'regret', but no avg is known yet", "Wait, or take another view")
     lost = model.losses_beside_best[[g for g, _ in choices]]
     worst = np.where(np.isnan(lost), -1.0, lost).max(axis=0)
     order = order_by_size(-worst)[:MAX_CLIENTS_WITH_BARS].tolist()
@@ -256,7 +258,7 @@ def _regret(model: ViewModel) -> tuple[Drawing, str]:
             places, lengths, 0.92 * thick, label=plain(f"{brief(model.names[g], MAX_NAME_LETTERS)}, {words}"), **style
         )
         for place, length, value in zip(places, lengths, own, strict=True):
-            text = "not known" if math.isnan(value) else "0, its best" if value == 0 else numeral(value, 4)
+            text = "not known" if math.isnan(value) else "0 (best)" if value == 0 else numeral(value, 4)
             ax.text(length + 0.01 * top, place, "∞" if math.isinf(value) else text, va="center", fontsize=8)
     ax.set_yticks(range(len(order)), [plain(brief(model.clients[i], MAX_NAME_LETTERS)) for i in order])
     ax.set_ylim(len(order) - 0.5, -0.5)
@@ -271,7 +273,7 @@ def _regret(model: ViewModel) -> tuple[Drawing, str]:
 
 def _regret_sentence(model: ViewModel, g: int, words: str, own: np.ndarray) -> str:
     if np.isnan(own).all():
-        return f"With {model.names[g]}, {words}, what clients lose is not known."
+        return f"With {model.names[g]}, {words}, the clients’ losses are not known."
     i = lowest(-own)
     pays = "no client loses" if own[i] == 0 else f"{model.clients[i]} loses most, {numeral(own[i], 4)}"
     return f"With {model.names[g]}, {words}, {pays}."
@@ -331,7 +333,7 @@ def _triangle(ax: Any, model: ViewModel, polygons: Sequence[np.ndarray], shares:
         text = f"{brief(model.clients[inside[0]], MAX_NAME_LETTERS)}{more}, {percent(parts[group])}"
         ax.text(x, y + (-0.03 if low else 0.03), plain(text), ha=side, va="top" if low else "bottom", fontsize=9)
     note = f"Who wins by {model.metric_view.metric.label} avg"
-    note += f"; too small for a name: {join_names(small, range(len(small)))}" if small else ""
+    note += f"; too small to label: {join_names(small, range(len(small)))}" if small else ""
     ax.set_title(textwrap.fill(plain(note), 52), fontsize=9, pad=16)
 
 
@@ -391,7 +393,7 @@ def label_of(scores: WeightedScores) -> str:
     view = scores.metric_view
     if view.metric.best is not None:
         return f"{view.metric.label}, distance from {view.metric.best:g}"
-    return f"{view.metric.label}, without the bias of few rows" if view.is_corrected else view.metric.label
+    return f"{view.metric.label}, corrected for few rows" if view.is_corrected else view.metric.label
 
 
 def _draw_regret(

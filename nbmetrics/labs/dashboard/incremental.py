@@ -335,5 +335,5 @@ class IncrementalEvaluation(Evaluation):
         """The noise of a generator's scores, where it is asked for and not computed."""
         if self.design is None or self._generators[metric, name].has_noise(self.weights):
             return None
-        words = f"how sure {self.states[metric].metric.label} of {name} is"
+        words = f"the uncertainty of {self.states[metric].metric.label} of {name}"
         return Step(words, partial(self.compute_noise, name, metric, SECONDS_OF_STEP))

@@ -214,12 +214,12 @@ class Dashboard(DashboardActions):
         try:
             clients = len(self._comparisons.names(scene.regroup))
         except InvalidInput as error:
-            seen = f"regroups the clients as these cannot be ({error})"
-            raise InvalidInput("scene", seen, "Open it with the data that it was made of") from None
+            seen = f"regroups the clients in a way that does not fit these ({error})"
+            raise InvalidInput("scene", seen, "Open it with the data that it was made from") from None
         comparison = self._comparisons.origin
         if len(scene.weights) != clients:
             seen = f"has {len(scene.weights)} weights, and this Dashboard {clients} clients"
-            raise InvalidInput("scene", seen, "Open it with the data that it was made of")
+            raise InvalidInput("scene", seen, "Open it with the data that it was made from")
         check_choice(scene.metric, comparison.metrics, "metric")
         for name in scene.generators:
             if name not in comparison.generators:
@@ -288,7 +288,7 @@ class Dashboard(DashboardActions):
     @classmethod
     def _open(cls, scene: Any) -> Dashboard:
         fix = "Make a Dashboard of the same data, and load it there: lab.from_share(…)"
-        raise InvalidInput("share string", "holds a Dashboard's settings, not its data", fix)
+        raise InvalidInput("share string", "contains a Dashboard's settings, not its data", fix)
 
     def to_code(self) -> str:
         """Python that shows this state again, of the data in the notebook."""

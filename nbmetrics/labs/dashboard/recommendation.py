@@ -34,19 +34,20 @@ def recommendation(verdict: Verdict, names: Sequence[str], clients: Sequence[str
         return f"Ship {shared[0]}: {_cost(losses[names.index(shared[0])], clients)}."
     if verdict.state == "tie":
         return "Score more rows before you choose."
-    each, pool = (f"{name}, {_cost(losses[names.index(name)], clients)}" for name in (verdict.avg[0], verdict.all[0]))
-    return f"Do you serve each client, or the pool? With {each}; with {pool}."
+    each, pool = (f"{name}: {_cost(losses[names.index(name)], clients)}" for name in (verdict.avg[0], verdict.all[0]))
+    return f"To serve each client, choose {each}. To serve the pool, choose {pool}."
 
 
 def _cost(lost: np.ndarray, clients: Sequence[str]) -> str:
     """Return which client loses most beside its own best generator, as a clause."""
     known = [i for i in range(len(lost)) if not math.isnan(lost[i])]
     if not known:
-        return "what it costs each client is not known"
+        return "the loss of each client is not known"
     most = known[lowest(-lost[known])]
     if lost[most] == 0:
         return "no client has a better one"
-    return f"{clients[most]} pays {points(float(lost[most]))} points"
+    lost_points = points(float(lost[most]))
+    return f"{clients[most]} loses {lost_points} point{'s' * (lost_points != '1')}"
 
 
 def points(loss: float) -> str:

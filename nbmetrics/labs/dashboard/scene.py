@@ -84,13 +84,13 @@ def starts(metric: str, weights: Sequence[float], generators: Sequence[str]) -> 
 def made_of_rows(metrics: Sequence[str]) -> str:
     """Python that makes a Dashboard of a federation."""
     given = f"federation, generators, {_text(list(metrics))}"
-    return f"# federation and generators are those that this Dashboard was made of\nlab = nm.Dashboard({given})"
+    return f"# federation and generators are those that this Dashboard was made from\nlab = nm.Dashboard({given})"
 
 
 def made_of_table(label: str, higher_is_better: bool) -> str:
     """Python that makes a Dashboard of a table."""
     given = f"table, label={_text(label)}, higher_is_better={higher_is_better}"
-    return f"# table is the one that this Dashboard was made of\nlab = nm.Dashboard.from_table({given})"
+    return f"# table is the one that this Dashboard was made from\nlab = nm.Dashboard.from_table({given})"
 
 
 def _text(value: Any) -> str:

@@ -21,7 +21,7 @@ from .comparison import Comparison, Weights
 from .metric_view import MetricView, WeightedScores, metric_view_of
 from .scene import MOST_GENERATORS, DashboardScene, made_of_table
 
-NO_ROWS_REASON = "a table has no rows behind it, from which chance could be told"
+NO_ROWS_REASON = "a table has no rows, so chance cannot be estimated"
 MAX_LABEL_LETTERS = 60
 # Of a long table: a row a score.
 LONG_COLUMNS = ("client", "generator", "value")
@@ -125,11 +125,15 @@ def wide_table(table: Any) -> pd.DataFrame:
             table = pd.DataFrame(table)
         except (ValueError, TypeError) as error:
             fix = "Give each generator as many scores as there are clients, or a DataFrame"
-            raise InvalidInput("table", f"makes no table: {error}".rstrip("."), fix) from None
+            raise InvalidInput("table", f"cannot be read as a table: {error}".rstrip("."), fix) from None
     if not isinstance(table, pd.DataFrame):
-        raise InvalidInput("table", f"got {shown(table)}", "Give a DataFrame, a row a client and a column a generator")
+        raise InvalidInput(
+            "table",
+            f"got {shown(table)}",
+            "Give a DataFrame with a row for each client and a column for each generator",
+        )
     if table.index.nlevels > 1 or table.columns.nlevels > 1:
-        fix = "Give a row a client and a column a generator, or a long table: table.reset_index()"
+        fix = "Give a row for each client and a column for each generator, or a long table: table.reset_index()"
         raise InvalidInput("table", "has names of several levels", fix)
     names = [str(name) for name in table.columns]
     if set(LONG_COLUMNS) <= set(names):
@@ -161,15 +165,15 @@ def _numbers(frame: pd.DataFrame) -> np.ndarray:
     """Return the scores as float (G, k); NaN for what is missing."""
     for name in frame.columns:
         if any(isinstance(value, (complex, np.complexfloating)) for value in frame[name]):
-            raise InvalidInput("table", f"column {shown(str(name))} holds complex numbers", "Give real ones")
+            raise InvalidInput("table", f"column {shown(str(name))} contains complex numbers", "Give real ones")
     try:
         return np.ascontiguousarray(frame.to_numpy(dtype=np.float64, na_value=math.nan).T)
     except (TypeError, ValueError, OverflowError):
         odd, seen = next((name, value) for name in frame.columns for value in frame[name] if not _is_number(value))
-        fix = f"Give numbers. Clients' names belong into the index: table.set_index({str(odd)!r})"
+        fix = f"Give numbers. Put the clients' names in the index: table.set_index({str(odd)!r})"
         if isinstance(seen, str) and seen.replace(",", "", 1).strip("-").isdigit():
             fix = "Numbers with decimal commas: pd.read_csv(…, decimal=',')"
-        raise InvalidInput("table", f"column {shown(odd)} holds {shown(seen)}, which is no number", fix) from None
+        raise InvalidInput("table", f"column {shown(odd)} contains {shown(seen)}, which is not a number", fix) from None
 
 
 def _is_number(value: Any) -> bool:
@@ -187,9 +191,9 @@ def _check_scores(generators: Sequence[str], values: np.ndarray, clients: Sequen
         if is_count or name.strip().lower() in AVERAGE_COLUMNS:
             what = "numbers of rows" if is_count else "an average of the others"
             use = f"; as weights: weights=table[{name!r}]" if is_count else ""
-            fix = f"Leave it out: table.drop(columns={name!r}){use}; or rename it, where it is a generator"
+            fix = f"Leave it out: table.drop(columns={name!r}){use}; or rename it if it is a generator"
             raise InvalidInput("table", f"has a column {shown(name)}, which looks like {what}", fix)
     for name in clients:
         if name.strip().lower() in AVERAGE_COLUMNS:
-            fix = f"Leave it out: table.drop(index={name!r}); or rename it, where it is a client"
+            fix = f"Leave it out: table.drop(index={name!r}); or rename it if it is a client"
             raise InvalidInput("table", f"has a row {shown(name)}, which looks like an average of the others", fix)

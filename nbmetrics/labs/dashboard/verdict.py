@@ -138,16 +138,16 @@ def _state_and_headline(
     tops = [all_lowest(side.plain) for side in sides]
     is_real = not set(winners[0]) & set(winners[-1]) and (_is_exact(sides) or _clients_differ(about.p))
     if is_real:
-        more = "This is more than chance and sample size"
+        more = "Chance and sample size do not explain this"
         return "winner", f"{on}avg and all disagree: {_leaders_by_each(names, winners)}. {more}."
     if not set(tops[0]) & set(tops[-1]):
-        fix = "Corrected for few rows" if about.corrected else "With chance allowed for"
+        fix = "Corrected for few rows" if about.corrected else "Allowing for chance"
         cause, corrected = _sample_size_clause(about.p), _corrected_leaders(names, winners)
         return "size", f"{on}{_first_by_scores(names, tops)}, {cause}. {fix}, {corrected}."
     by = ", by avg and by all" if len(sides) > 1 else ""
-    always = "; avg and all agree, always" if about.same else ""
+    always = "; avg and all always agree" if about.same else ""
     if set(winners[0]) != set(winners[-1]):
-        doubt = "" if set(winners[0]) & set(winners[-1]) else ", which is not shown to be more than chance"
+        doubt = "" if set(winners[0]) & set(winners[-1]) else ", which may be chance"
         return "tie", f"{on}there is no single winner: {_leaders_by_each(names, winners)}{doubt}."
     if len(winners[0]) == 1:
         return "winner", f"{on}{join_names(names, winners[0])} wins{by}{always}."
@@ -205,9 +205,9 @@ def _clients_differ(p: float | None) -> bool:
 def _sample_size_clause(p: float | None) -> str:
     """Return whether sample size may explain two orders, as a clause."""
     if p is None or math.isnan(p):
-        return "which sample size may explain: it was not tested"
+        return "which sample size may explain (not tested)"
     if _clients_differ(p):
-        return "which is not shown to be more than sample size"
+        return "which sample size may still explain"
     return "which sample size alone can explain"
 
 
@@ -251,7 +251,7 @@ def _corrected_leaders(names: Sequence[str], winners: Sequence[list[int]]) -> st
 def _p_values(names: Sequence[str], sides: Sequence[Aggregate], placed: Sequence[int]) -> list[str]:
     """Return how easily chance puts the leader before its closest rival: once where avg and all name one pair."""
     if _is_exact(sides):
-        return ["This is exact: nothing was drawn, so nothing is chance."]
+        return ["These scores are exact: nothing was sampled, so chance plays no part."]
     closest = [_leader_and_rival(side, placed) for side in sides]
     pairs = [(leader, rival) for leader, rival, _ in closest]
     tied = [not side.ranges.better[pair] for side, pair in zip(sides, pairs, strict=True)]
@@ -267,7 +267,7 @@ def _multiplicity_note(p: float, is_tied: bool, size: int) -> str:
     """Return why a small p-value is no separation where many pairs are compared."""
     if not is_tied or not p < SIGNIFICANCE_LEVEL or size < 3:
         return ""
-    return f" (not enough where {size * (size - 1) // 2} pairs are compared at once)"
+    return f" (not small enough for {size * (size - 1) // 2} pairs compared at once)"
 
 
 def _leader_and_rival(side: Aggregate, placed: Sequence[int]) -> tuple[int, int, float]:
@@ -320,7 +320,7 @@ def _checked_sentences(sides: Sequence[Aggregate], about: VerdictContext) -> lis
             said.append(f"Checked: the clients {how} by more than chance ({p_text(about.p)}).")
     if about.enough is not None:
         rows = ROWS_AT_ONLY if about.enough < about.clients else ROWS_AT
-        whose = "avg is decided without" if len(sides) > 1 else "without"
+        whose = "avg leaves out" if len(sides) > 1 else "without"
         left = f": {whose} {join_names(about.few, range(len(about.few)), NAMES_LISTED_OF_MORE)}" if about.few else ""
         said.append(f"{rows} {about.enough} of {about.clients} clients{left}.")
     return said
@@ -339,8 +339,7 @@ def _scores_below_zero(names: Sequence[str], sides: Sequence[Aggregate], about: 
     by = " all" if len(sides) > 1 else ""
     they = "it was" if len(which) == 1 else "they were"
     said = f"{about.label}{by} of {join_names(names, which)} is below 0 by more than chance"
-    why = f"{they} perhaps fitted to these very rows, or drawn in fixed numbers"
-    return [f"{said}: {why}; AuthPct and C_T check for copies."]
+    return [f"{said}, perhaps because {they} fitted to these same rows. Check for copies with AuthPct and C_T."]
 
 
 def p_text(p: float) -> str:

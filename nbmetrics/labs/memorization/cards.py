@@ -120,7 +120,7 @@ class Judge:
 def _gap(fitted: Fitted) -> float:
     if np.isnan(fitted.gap):
         seen = "every generated row is an exact copy: neither train nor test is likely, and their gap is chance"
-        raise InvalidInput("FLD gap", seen, "Read FLD, or add rows that are no copies")
+        raise InvalidInput("FLD gap", seen, "Read FLD, or add rows that are not copies")
     return fitted.gap
 
 

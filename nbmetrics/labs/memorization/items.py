@@ -81,8 +81,8 @@ def _images(value: Any, argument: str) -> np.ndarray:
         value = _stack(value, argument)
     images = to_numpy(value.detach() if hasattr(value, "detach") else value) if is_array(value) else np.asarray(value)
     if images.dtype.kind in "USO":
-        fix = "Give images as one array of numbers; for text there is lab.most_memorized(), which has the row numbers"
-        raise InvalidInput(argument, "holds no images: strings or objects", fix)
+        fix = "Give images as one array of numbers; for text, lab.most_memorized() gives the row numbers"
+        raise InvalidInput(argument, "contains no images: strings or objects", fix)
     if images.ndim == 4 and images.shape[3] not in (1, 3, 4) and images.shape[1] in (1, 3, 4):
         images = np.moveaxis(images, 1, 3)
     if images.ndim == 4 and images.shape[3] in (1, 4):

@@ -150,7 +150,7 @@ class MemorizationLab(Lab):
             return
         for name, value, kept in (("seed", scene.seed, own.seed), ("points", scene.points, len(own.fresh))):
             if value != kept:
-                fix = f"Leave it at {kept}, or open nm.MemorizationLab(train, test, generated, seed=…) anew"
+                fix = f"Leave it at {kept}, or open nm.MemorizationLab(train, test, generated, seed=…) again"
                 raise InvalidInput(name, f"is {value}, and this lab shows your own rows with {kept}", fix)
 
     def _read(self, value: Any) -> MemorizationScene:
@@ -335,8 +335,8 @@ class MemorizationLab(Lab):
     def share(self) -> str:
         """A short string that holds exactly this state; your own data cannot be shared so."""
         if self._own is not None:
-            fix = "Share the arrays themselves, beside lab.to_code()"
-            raise InvalidInput("scene", "stands for your own features, which a short string does not hold", fix)
+            fix = "Share the arrays along with lab.to_code()"
+            raise InvalidInput("scene", "stands for your own features, which a short string does not contain", fix)
         return super().share()
 
     @property

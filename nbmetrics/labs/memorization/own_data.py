@@ -53,8 +53,8 @@ def varying(rows: np.ndarray) -> np.ndarray:
 def no_settings(settings: dict[str, Any]) -> None:
     """Raise InvalidInput where settings come with the user's rows."""
     for name in settings:
-        fix = "Leave it away, or leave train, test and generated away"
-        raise InvalidInput(name, "is for the scenes that come with the lab, and you gave rows of your own", fix)
+        fix = "Leave it out, or leave out train, test and generated"
+        raise InvalidInput(name, "is for the scenes that come with the lab, but you gave your own rows", fix)
 
 
 def own_study(sets: Sets, seed: int, on_part: Callable[[str], None]) -> Study:
@@ -69,11 +69,7 @@ def own_study(sets: Sets, seed: int, on_part: Callable[[str], None]) -> Study:
         plane, about = None, f"{seen}, and so does the picture"
     else:
         plane = _first_two(train[:, kept])
-        along = (
-            "the first 2 principal components of train"
-            if len(kept) > 1
-            else "it along a line, where bumps are not seen"
-        )
+        along = "the first 2 principal components of train" if len(kept) > 1 else "it along a line, without bumps"
         about = f"{seen}, the picture {along}"
     key = f"own {len(generated)} {seed}"
     units = "units of your features"

@@ -27,10 +27,10 @@ REDRAWS = 12
 # Test rows that stand in for an honest generator, where the user's own data come without one: more only take longer.
 MAX_STAND_INS = 500
 STAND_IN = (
-    "Compared: {0} of the generated rows, and {0} of the test rows that stand in for an honest generator, both scored "
+    "Compared: {0} of the generated rows, and {0} of the test rows that replace an honest generator, both scored "
     "against all of train and the other {1} test rows"
 )
-NO_STAND_IN = "No card is compared with honest: too many test rows are the same for some to stand in for a generator"
+NO_STAND_IN = "No card is compared with honest: too many test rows are equal for some to replace a generator"
 # Shares of rows: their step, in the card's units, over the number of rows shared out.
 SQUARED = ("fid_train", "fid_test")
 SHARES = {"auth_pct": 100.0, "precision": 1.0, "recall": 1.0}
@@ -303,7 +303,7 @@ def _moons(points: int, seed: int, key: str) -> Study:
 
     about = (
         "Points of two moons; the metrics see x and y as drawn. There are as many generated points as train points, so "
-        "that a copycat can copy them all; FLD then calls honest ones better than perfect, on average by 4 with 300 "
+        "that a copycat can copy them all; FLD then scores honest ones better than perfect, on average by 4 with 300 "
         "points and by 15 with 20"
     )
     chance = Chance.of(seed, points, points, 2)

@@ -47,7 +47,10 @@ def curve(study: Study, scene: MemorizationScene, also: Iterable[float] = ()) ->
     """
     parameter = scene.view["sweep"]
     if study.chance is None:
-        yield {"parameter": parameter, "error": "Your own generated rows are shown as they are: nothing is swept."}
+        yield {
+            "parameter": parameter,
+            "error": "Your own generated rows are shown as they are: there is nothing to sweep.",
+        }
         return
     values = sorted({*map(float, SWEPT[parameter]), float(getattr(scene, parameter)), *also})
     metrics: dict[str, list[float | None]] = {name: [None] * len(values) for name in CARDS}

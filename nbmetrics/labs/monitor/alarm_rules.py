@@ -225,7 +225,7 @@ class GapCloses:
                 met.append(down.leaves(gap) and gap < CLOSED_GAP_SHARE * levels[-1])
             for place in onsets(met, PATIENCE_STEPS):
                 change = f"{number_text(levels[place])} to {number_text(line.gap[place])}"
-                words = f"The gap {line.label}-avg − {line.label}-all closes, from {change}: a collapse?"
+                words = f"The gap {line.label}-avg − {line.label}-all shrank from {change}: a collapse?"
                 yield Alarm(int(line.steps[place]), self.name, words)
 
 
@@ -248,8 +248,8 @@ class GapMoves:
                 met.append(bool(abs(gap - first) > KID_GAP_ROUNDING * scale))
             for place in onsets(met):
                 words = (
-                    f"{line.label}-avg − {line.label}-all moved from {first:.12g} to {gaps[place]:.12g}, and no "
-                    "generator can move it: the clients' rows, their order or their features are others now."
+                    f"{line.label}-avg − {line.label}-all changed from {first:.12g} to {gaps[place]:.12g}, but no "
+                    "generator can change it: the clients' rows, their order or their features have changed."
                 )
                 yield Alarm(int(line.steps[place]), self.name, words)
 
@@ -457,7 +457,7 @@ def one_point_sentence(history: RunHistory, line: Line) -> str:
     """Say that a run never left the level of one point; "" where it did."""
     if not len(line.steps) or not is_at_one_point(history, line).all():
         return ""
-    return f"{line.label}-all is still at the level of one point: {number_text(line.all[-1])}."
+    return f"{line.label}-all is still as bad as for one point: {number_text(line.all[-1])}."
 
 
 def level_sentence(history: RunHistory, line: Line) -> str:
@@ -479,7 +479,7 @@ class Frozen:
             are_same = (line.clients[1:] == line.clients[:-1]).all(axis=1)
             for place in onsets([False, *are_same.tolist()], FROZEN_STEPS - 1):
                 same = f"{line.label} is exactly the same at {FROZEN_STEPS} scored steps in a row"
-                words = f"{same}: is the generator that is logged the one that trains?"
+                words = f"{same}: are you logging the generator that is training?"
                 yield Alarm(int(line.steps[place]), self.name, words)
             break  # one line tells it all
 

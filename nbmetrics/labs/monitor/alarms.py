@@ -84,7 +84,7 @@ class Threshold:
         if not isinstance(column, str) or not column:
             raise InvalidInput("column", f"got {column!r}", "Give a column, such as 'fid_all', or the name of a loss")
         if (rises is None) == (falls is None):
-            raise InvalidInput("rises", "is to be given, or falls, and not both", "Give one of them, such as rises=0.5")
+            raise InvalidInput("rises", "rises or falls is needed, not both", "Give one of them, such as rises=0.5")
         limits = {"minimum": 0.0, "maximum": 1e6}
         up = None if rises is None else check_number(rises, "rises", **limits)
         down = None if falls is None else check_number(falls, "falls", **limits)

@@ -72,7 +72,7 @@ def best_set(history: RunHistory, line: Line, part: str) -> list[int]:
     draws_by_place = {place: noise_draws(history, line, place, part) for place in places}
     best_draws = draws_by_place[places[0]]
     if best_draws is None:
-        seen = f"{line.facts.label} has no noise that is known here: not of rows, too few of them, or logged without"
+        seen = f"{line.facts.label} has no known noise: no rows, too few rows, or logged without it"
         raise InvalidInput("metric", seen, "Use monitor.best, or another metric")
     draws = {p: d for p, d in draws_by_place.items() if d is not None and len(d) == len(best_draws)}
     is_in_set = is_best_within_chance(losses[list(draws)], np.stack(list(draws.values())))
@@ -144,7 +144,7 @@ def checkpoint_headline(history: RunHistory, line: Line) -> str:
     if by["avg"] == by["all"]:
         newest = ", the newest" if by["all"] == last else ""
         return f"Keep step {by['all']:,}{newest}, best by {label}-avg and {label}-all{_now_text(line)}."
-    return f"{label}-avg would keep step {by['avg']:,}, {label}-all step {by['all']:,}."
+    return f"Best by {label}-avg: step {by['avg']:,}; by {label}-all: step {by['all']:,}."
 
 
 def _now_text(line: Line) -> str:
@@ -180,18 +180,18 @@ def checkpoint_sentence(history: RunHistory, line: Line) -> str:
     if None in by.values() or by["avg"] == by["all"]:
         return headline
     if turning_point(history, line) is not None:
-        headline += f" {line.facts.label}-avg would keep step {by['avg']:,}."
+        headline += f" Best by {line.facts.label}-avg: step {by['avg']:,}."
     try:
         sets = {part: best_set(history, line, part) for part in PARTS}
     except InvalidInput:
         return headline
     is_apart = {"all": by["avg"] not in sets["all"], "avg": by["all"] not in sets["avg"]}
     values = {part: " and ".join(_value_text(line, part, step) for step in by.values()) for part in PARTS}
-    first = f"On all the difference {'is more than' if is_apart['all'] else 'could be'} chance ({values['all']})"
+    first = f"By all, the difference {'is more than' if is_apart['all'] else 'could be'} chance ({values['all']})"
     if is_apart["all"] == is_apart["avg"]:
-        return f"{headline} {first}, and on avg, too ({values['avg']})."
+        return f"{headline} {first}, and by avg too ({values['avg']})."
     return (
-        f"{headline} {first}; on avg it {'is more than' if is_apart['avg'] else 'could be'} chance ({values['avg']})."
+        f"{headline} {first}; by avg, it {'is more than' if is_apart['avg'] else 'could be'} chance ({values['avg']})."
     )
 
 

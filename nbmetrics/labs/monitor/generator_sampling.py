@@ -95,13 +95,13 @@ class GeneratorSampler:
             Generator(source)  # refuses a module without latent_dim, and a function of other arguments
             return
         if isinstance(source, (str, os.PathLike)):
-            raise InvalidInput("source", f"got {shown(source)}", "Give rows, images, or what makes them")
+            raise InvalidInput("source", f"got {shown(source)}", "Give rows, images, or a function that makes them")
         shape = _shape_of(source)
         if len(shape) == 2 and not self._of_images and (shape[1] != self._dim or shape[0] < 1):
             raise InvalidInput("source", f"has shape {tuple(shape)}", f"Give rows (n, {self._dim}), n of 2 or more")
         if len(shape) != 2 and not self._of_images:
             seen = f"got {shown(source)}" if not shape else f"has shape {tuple(shape)}"
-            raise InvalidInput("source", seen, f"Give rows (n, {self._dim}), or what makes them")
+            raise InvalidInput("source", seen, f"Give rows (n, {self._dim}), or a function that makes them")
 
     def draw(self, source: Any) -> StepSample:
         """Draw from a source as it is now: a module, a function `(n, rng) -> rows`, rows, images or a distribution."""

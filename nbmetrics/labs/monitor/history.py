@@ -541,7 +541,7 @@ def unpack_moments(packed: np.ndarray) -> Moments:
     """Unpack moments; ValueError where they are none, or not those of rows or of a distribution."""
     d = max(1, int((np.sqrt(8.0 * len(packed) + 1.0) - 3.0) / 2.0))
     if 1 + d + d * (d + 1) // 2 != len(packed) or not (np.isfinite(packed[1:]).all() and packed[0] >= 2):
-        raise ValueError("are no moments")
+        raise ValueError("are not moments")
     root = np.zeros((d, d))
     root[np.triu_indices(d)] = packed[d + 1 :]
     return Moments(float(packed[0]), np.array(packed[1 : d + 1]), root, None)
@@ -578,7 +578,7 @@ def read_history(path: Any) -> tuple[RunHistory, LogReader]:
     def load(place: Place) -> np.ndarray:
         nonlocal bytes_left
         if place.length > bytes_left:
-            raise ValueError("is more than a reader holds at once")
+            raise ValueError("is more than a reader can hold")
         bytes_left -= place.length
         return reader.array(place)
 
@@ -594,7 +594,7 @@ def read_history(path: Any) -> tuple[RunHistory, LogReader]:
             elif event.get("event") == "step" and segments:
                 points.append(Point.parse(event, segments[-1], load))
             else:
-                raise ValueError("is an event of no known kind, or comes before its segment")
+                raise ValueError("is an event of an unknown kind, or comes before its segment")
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             reader.skip_line(number, f"lacks {error}" if isinstance(error, KeyError) else error)
     return RunHistory(segments, points, reader.array), reader

@@ -278,7 +278,7 @@ class Monitor(RunApi, Lab):
     def _accept(self, scene: MonitorScene) -> None:
         if len(scene.weights) != len(self.names):
             seen = f"has {len(scene.weights)} weights, and this Monitor {len(self.names)} clients"
-            raise InvalidInput("scene", seen, "Open it with the run that it was made of")
+            raise InvalidInput("scene", seen, "Open it with the run that it was made from")
         check_choice(scene.metric, [metric.name for metric in self._metrics], "metric")
         if scene.client and scene.client not in self.names:
             raise InvalidInput("scene", f"has the client {shown(scene.client)}", "Choose one of this run")
@@ -286,7 +286,7 @@ class Monitor(RunApi, Lab):
     @classmethod
     def _open(cls, scene: Any) -> Monitor:
         fix = "Open the run, and load it there: lab.from_share(…)"
-        raise InvalidInput("share string", "holds a Monitor's settings, not its run", fix)
+        raise InvalidInput("share string", "contains a Monitor's settings, not its run", fix)
 
     def to_code(self) -> str:
         """Python that shows this state again, of the run in the notebook."""

@@ -123,7 +123,7 @@ class LiveRun(Run):
         self._history = None
         self._scoring_thread.begin()
         if writer.torn:
-            self._scoring_thread.errors.add(f"the last line was torn ({writer.torn:,} bytes) and is put aside")
+            self._scoring_thread.errors.add(f"the last line was incomplete ({writer.torn:,} bytes) and was set aside")
         self._unwatch_cells = watch_cells(self.clock)
         for rule in kept_rules:
             assert folder is not None
@@ -157,7 +157,7 @@ class LiveRun(Run):
         history, reader = read_history(path)
         if not any(segment.metrics for segment in history.segments):
             why = f" ({reader.messages[0]})" if reader.messages else ""
-            seen = f"{shown(str(reader.folder))} holds no run: its log has no line that names clients and metrics{why}"
+            seen = f"{shown(str(reader.folder))} contains no run: no line of its log names clients and metrics{why}"
             raise InvalidInput("path", seen, "Give the folder of a run, or a whole copy of this one")
         run.path = reader.folder
         run._show_history(history, reader)
@@ -174,7 +174,9 @@ class LiveRun(Run):
     def check(self, source: Any) -> None:
         """Refuse, without drawing, what cannot be a generator of these clients."""
         if self._sampler is None:
-            raise InvalidInput("monitor", "was opened to be read", "To go on: nm.Monitor(federation, path=…)")
+            raise InvalidInput(
+                "monitor", "was opened for reading only", "To continue the run: nm.Monitor(federation, path=…)"
+            )
         self._sampler.check(source)
 
     def hand_over(self, step: int, source: Any, losses: dict[str, Any], is_kept: bool = False) -> bool:
@@ -188,7 +190,7 @@ class LiveRun(Run):
         losses = {name: value.detach().clone() if hasattr(value, "detach") else value for name, value in losses.items()}
         assert self._scoring_thread is not None
         if self._scoring_thread.is_closed:
-            warnings.warn("the Monitor is closed, and keeps no more steps", MonitorWarning, stacklevel=caller_level())
+            warnings.warn("the Monitor is closed and records no more steps", MonitorWarning, stacklevel=caller_level())
             return False
         self.budget.advance_to(now)
         late = self.clock.tick(step, now)
@@ -242,12 +244,14 @@ class LiveRun(Run):
                     rule.scored(point, point.segment.weights)
                 except Exception as error:  # of the user's own function
                     assert self._scoring_thread is not None
-                    self._scoring_thread.errors.add(f"step {point.step} was not let go: {error!r}")
+                    self._scoring_thread.errors.add(f"step {point.step} was not discarded: {error!r}")
 
     def on_best(self, rule: Any, save: Any, discard: Any = None) -> None:
         """See `nm.Monitor.on_best`."""
         if self._sampler is None:
-            raise InvalidInput("monitor", "was opened to be read", "To go on: nm.Monitor(federation, path=…)")
+            raise InvalidInput(
+                "monitor", "was opened for reading only", "To continue the run: nm.Monitor(federation, path=…)"
+            )
         for name, function in (("save", save), ("discard", discard)):
             if not callable(function) and not (name == "discard" and function is None):
                 raise InvalidInput(name, f"got {shown(function)}", "Give a function of one step")
@@ -379,7 +383,7 @@ def _read_run(path: Path, names: Any) -> tuple[RunHistory, LogReader]:
     """Read the run of a folder, which may be empty; InvalidInput where it is of other clients."""
     history, reader = read_history(path)
     if history.segments and history.names != tuple(names):
-        seen = f"{shown(str(path))} holds a run of other clients: {shown(list(history.names))}"
+        seen = f"{shown(str(path))} contains a run of other clients: {shown(list(history.names))}"
         raise InvalidInput("path", seen, "Choose another folder")
     return history, reader
 

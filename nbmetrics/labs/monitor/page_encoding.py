@@ -170,14 +170,15 @@ def describe_status(run: LiveRun) -> dict[str, Any]:
     sentence = ""
     if cost.elapsed:
         elsewhere = cost.scoring + cost.telling
-        sentence = f"It cost {cost.loop:.2g} s of the loop, and {elsewhere:.2g} s beside it for scores and this page"
+        sentence = f"It took {cost.loop:.2g} s of the training loop"
+        sentence += f" and {elsewhere:.2g} s in the background for scores and this page"
         sentence += f", {100 * cost.share:.2g} % of {cost.elapsed:,.3g} s" if cost.elapsed > 1.0 else ""
-        sentence += f"; {cost.dropped:,} steps gave way to newer ones" if cost.dropped else ""
+        sentence += f"; {cost.dropped:,} steps were skipped for newer ones" if cost.dropped else ""
         sentence += "."
     if cost.skipped:
         scored = sum(point.is_scored for point in run.history.logged)
         count = scored + cost.skipped + cost.dropped
-        counts = f"{scored:,} of {count:,} steps scored; every one: keep_all=True."
+        counts = f"{scored:,} of {count:,} steps scored; to score all: keep_all=True."
     status = {
         "counts": counts,
         "cost": sentence,

@@ -34,7 +34,7 @@ class PublishTask:
         try:
             self._action()
         except Exception:  # the thread must outlive it
-            _LOG.exception("The page was not told")
+            _LOG.exception("The page was not updated")
         self._end_time, self._seconds = time.monotonic(), time.thread_time() - start
 
 

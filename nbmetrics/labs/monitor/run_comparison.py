@@ -88,7 +88,7 @@ class RunComparison:
 def why_incomparable(first: RunHistory, second: RunHistory) -> str:
     """Say why no score of two runs can be compared; "" where they can, or too little is known yet."""
     if first.names != second.names:
-        return f"is of other clients: {shown(list(second.names))}"
+        return f"has other clients: {shown(list(second.names))}"
     if not set(first.metrics) & set(second.metrics):
         return f"has other metrics: {shown(list(second.metrics))}"
     centres = [_centres(history) for history in (first, second)]
@@ -96,7 +96,7 @@ def why_incomparable(first: RunHistory, second: RunHistory) -> str:
         return ""
     rows = [sides[-1] for sides in centres]
     if rows[0].shape != rows[1].shape:
-        return f"has {rows[1].shape[1] - 1} features, and this one {rows[0].shape[1] - 1}"
+        return f"has {rows[1].shape[1] - 1} features, this one {rows[0].shape[1] - 1}"
     size = np.abs(rows[0]).max(axis=0)
     apart = (np.abs(rows[0] - rows[1]) > CENTRE_ROUNDING * np.maximum(size, 1e-300)).any(axis=1)
     named = [name for name, is_apart in zip(first.names, apart, strict=True) if is_apart]
@@ -111,9 +111,7 @@ def why_line_incomparable(first: RunHistory, second: RunHistory, name: str) -> s
     lines = [history.lines[name] for history in (first, second)]
     counts = [line.points[0].count or 0 for line in lines]
     if counts[0] != counts[1] and not lines[0].facts.mixes:
-        return (
-            f"{label} is not compared: here it is of {counts[0]:,} generated rows, in the other run of {counts[1]:,}."
-        )
+        return f"{label} is not compared: this run has {counts[0]:,} generated rows a step, the other {counts[1]:,}."
     return ""
 
 
@@ -127,25 +125,25 @@ def _sentence(sides: list[RunHistory], name: str) -> str:
     lines = [history.lines[name] for history in sides]
     label, verdicts = lines[0].facts.label, {part: _verdict(sides, lines, part) for part in PARTS}
     if verdicts["avg"] == verdicts["all"]:
-        return f"Of both runs, {label}-avg and {label}-all would keep {verdicts['all']}."
-    return f"Of both runs, {label}-avg would keep {verdicts['avg']}. {label}-all would keep {verdicts['all']}."
+        return f"Best of both runs by {label}-avg and {label}-all: {verdicts['all']}."
+    return f"Best of both runs by {label}-avg: {verdicts['avg']}. By {label}-all: {verdicts['all']}."
 
 
 def _verdict(sides: list[RunHistory], lines: list[Line], part: str) -> str:
     """Say which step of which run avg or all would keep, and whether by more than chance."""
     steps, places = zip(*((one.step, one.place) for one in (best_step(line, part) for line in lines)), strict=True)
     if None in steps:
-        return "nothing, as one of them has no score"
+        return "none, because one of them has no score"
     losses = [line.facts.losses(getattr(line, part))[place] for line, place in zip(lines, places, strict=True)]
     if same_scores(*losses):
-        return f"step {steps[0]:,} of this one as well as {steps[1]:,} of the other"
+        return f"step {steps[0]:,} of this run and step {steps[1]:,} of the other, equally"
     ahead = int(losses[1] < losses[0])
-    whose = ("this one", "the other")
+    whose = ("this run", "the other")
     verdict = f"step {steps[ahead]:,} of {whose[ahead]}, not {steps[1 - ahead]:,} of {whose[1 - ahead]}"
     by_chance = _could_be_chance(sides, lines, part, 1 - ahead)
     if by_chance is None:
-        return f"{verdict}: whether by more than chance is not known here"
-    return f"{verdict}: {'could be chance' if by_chance else 'more than chance'}"
+        return f"{verdict} (unknown whether by more than chance)"
+    return f"{verdict} ({'could be chance' if by_chance else 'more than chance'})"
 
 
 def _could_be_chance(sides: list[RunHistory], lines: list[Line], part: str, behind: int) -> bool | None:

@@ -93,13 +93,13 @@ def decode_event(line: bytes) -> dict[str, Any]:
     if not _CRC.match(line):
         raise ValueError("has no checksum")
     if int(line[:8], 16) != zlib.crc32(line[9:]):
-        raise ValueError("has another checksum than it says")
+        raise ValueError("does not match its checksum")
     try:
         event = json.loads(line[9:])
     except RecursionError:
         raise ValueError("is nested too deeply") from None
     if not isinstance(event, dict):
-        raise ValueError("is no event")
+        raise ValueError("is not an event")
     return event
 
 
@@ -149,11 +149,11 @@ def unpack_array(frame: bytes) -> np.ndarray:
         raise ValueError("is shorter than a frame's head")
     magic, size, crc, kind, dimensions = _FRAME_HEAD.unpack_from(frame)
     if magic != FRAME_MAGIC or kind not in DTYPES or dimensions > MAX_DIMENSIONS:
-        raise ValueError("is no frame")
+        raise ValueError("is not a frame")
     if len(frame) != _FRAME_HEAD.size + 8 * dimensions + size:
-        raise ValueError("has another length than it says")
+        raise ValueError("does not match its length")
     if zlib.crc32(frame[_CRC_END:]) != crc:
-        raise ValueError("has another checksum than it says")
+        raise ValueError("does not match its checksum")
     shape = struct.unpack_from(f"<{dimensions}q", frame, _FRAME_HEAD.size)
     dtype = np.dtype(DTYPES[kind])
     if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != size:
@@ -260,7 +260,7 @@ class LogReader:
         self.folder = resolve_folder(path)
         if not (self.folder / STEPS).is_file():
             fix = "Give the folder that nm.Monitor(…, path=…) wrote"
-            raise InvalidInput("path", f"{shown(str(self.folder))} holds no {STEPS}", fix)
+            raise InvalidInput("path", f"{shown(str(self.folder))} contains no {STEPS}", fix)
         self.skipped, self.messages = 0, []  # type: int, list[str]
         self._check_meta()
         self._rows: int | None = None
@@ -342,7 +342,7 @@ def resolve_folder(path: Any) -> Path:
     except (TypeError, ValueError, OSError, RuntimeError):
         raise InvalidInput("path", f"got {shown(path)}", "Give the path of a folder") from None
     if is_taken:
-        raise InvalidInput("path", f"{shown(str(folder))} exists and is no folder", "Give the path of a folder")
+        raise InvalidInput("path", f"{shown(str(folder))} exists and is not a folder", "Give the path of a folder")
     return folder
 
 
@@ -353,8 +353,8 @@ def _refuse_links(folder: Path) -> None:
             status = (folder / name).lstat()
         except FileNotFoundError:
             continue
-        what = "" if stat.S_ISREG(status.st_mode) else "is no plain file"
-        what = "is a link" if stat.S_ISLNK(status.st_mode) else what or "is a link, too" * (status.st_nlink > 1)
+        what = "" if stat.S_ISREG(status.st_mode) else "is not a regular file"
+        what = "is a link" if stat.S_ISLNK(status.st_mode) else what or "has another hard link" * (status.st_nlink > 1)
         if what:
             seen = f"{name} in {shown(str(folder))} {what}: to write there could change another file"
             raise InvalidInput("path", seen, "Choose another folder, or copy the run's files into one")

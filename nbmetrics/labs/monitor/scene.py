@@ -44,4 +44,4 @@ def making_of(metrics: Sequence[str], is_kept: bool = False, is_beside: bool = F
     if is_kept:
         return f"# path is the folder of this run\nlab = nm.Monitor.open(path){compare}"
     monitor = f"lab = nm.Monitor(federation, {json.dumps(list(metrics), ensure_ascii=False)})"
-    return f"# federation is the one of this run, whose steps are to be logged again\n{monitor}{compare}"
+    return f"# federation is that of this run; log its steps again\n{monitor}{compare}"

@@ -114,7 +114,7 @@ class Scoring:
         self.federation = federation if isinstance(federation, Federation) else Federation(federation)
         if self.federation.is_conditional:
             fix = "Leave condition out, or use nm.evaluate"
-            raise InvalidInput("federation", "has clients with a condition, which a Monitor cannot follow yet", fix)
+            raise InvalidInput("federation", "has clients with a condition, which a Monitor does not support yet", fix)
         self.seed = check_count(seed, "seed", minimum=0)
         self.names, self.weights = tuple(self.federation.names), tuple(self.federation.weights)
         self.extraction = self.federation.extraction

@@ -259,7 +259,7 @@ class ScoringThread:
             try:
                 numbers[name] = _to_number(value)
             except (TypeError, ValueError, RuntimeError):
-                self.errors.add(f"loss {name} is left out where it is no number, such as {shown(value)}")
+                self.errors.add(f"loss {name} is left out where it is not a number, such as {shown(value)}")
         return numbers
 
     def _score(self, point: Point, sample: StepSample) -> tuple[Point, dict[str, np.ndarray]]:
@@ -310,7 +310,7 @@ class ScoringThread:
                 places = {name: self._writer.append_array(array) for name, array in waiting.items()}
                 self._writer.append(*make(places))
             except OSError as error:
-                self.errors.add(f"the log cannot be written ({error.strerror}); what is new waits in memory")
+                self.errors.add(f"the log cannot be written ({error.strerror}); new steps wait in memory")
                 self._drop_oldest()
                 return {}
             except ValueError as error:  # it would never be written
@@ -324,7 +324,7 @@ class ScoringThread:
             len(self._unwritten) > 1 and sum(_byte_count(arrays) for _, arrays in self._unwritten) > MAX_WAITING_BYTES
         ):
             self._unwritten.popleft()
-            self.errors.add("steps that could not be written were let go")
+            self.errors.add("steps that could not be written were dropped")
 
 
 def _noise_arrays(metric: str, part: StepScores) -> list[tuple[str, np.ndarray]]:

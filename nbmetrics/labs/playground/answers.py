@@ -202,9 +202,9 @@ def collect_answers(strings: str | Iterable[str] = "", *, lesson: Any = None) ->
 def _unread_words(unread: Sequence[str], count: int) -> str:
     """Who is missing from the table, and why."""
     names = [name for name in unread if name][:MAX_UNREAD_NAMED]
-    others = [f"{len(unread) - len(names)} more" if names else "nobody is named"] * (len(names) < len(unread))
+    others = [f"{len(unread) - len(names)} more" if names else "no name is given"] * (len(names) < len(unread))
     who = ", ".join([*names, *others])
-    return f"{len(unread)} of {count} answers are not in the table, as their strings are cut or changed: {who}"
+    return f"{len(unread)} of {count} answers are not in the table, because their strings are cut off or changed: {who}"
 
 
 def _joined(part: Any) -> Any:

@@ -28,7 +28,7 @@ def clients_of(federation: Any, plane: Any) -> Any:
         federation = federation if isinstance(federation, Federation) else Federation(federation)
         dim = federation.dim
     if plane is not None and dim == 2:
-        raise InvalidInput("plane", f"is {shown(plane)}, and 2 features are a plane themselves", "Leave it out")
+        raise InvalidInput("plane", f"is {shown(plane)},and 2 features are already a plane", "Leave it out")
     return federation
 
 

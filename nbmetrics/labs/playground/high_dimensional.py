@@ -29,8 +29,8 @@ from .score_cache import CachedMetric, ScoreCache
 MAX_QUICK_OPERATIONS = 2e10
 # What a saved page says of itself.
 SAVED_WIDE = (
-    "A saved page: nothing moves here. The numbers are Python’s, of all {dim:,} features, as they were saved; other "
-    "weights, clients, generators and metrics need a notebook."
+    "A saved page: nothing can be moved here. Python computed the numbers from all {dim:,} features; other weights, "
+    "clients, generators and metrics need a notebook."
 )
 
 
@@ -65,10 +65,10 @@ def wide_scene(
         generators = _default(federation)
     extracted = [generator.through(federation.extraction) for generator in as_generators(generators)]
     if federation.is_conditional:
-        raise InvalidInput("clients", "carry a condition, which this lab does not show", "Score them by nm.evaluate")
+        raise InvalidInput("clients", "have a condition, which this lab does not show", "Score them with nm.evaluate")
     for kind, count in (("clients", len(federation)), ("generators", len(extracted))):
         if count > MOST[kind]:
-            raise InvalidInput(kind, f"are {count}", f"Show {MOST[kind]} at most, and score all by nm.evaluate")
+            raise InvalidInput(kind, f"are {count}", f"Show {MOST[kind]} at most, and score all with nm.evaluate")
     seed = settings.get("seed", 0)
     sources: list[tuple[str, Any, float | None]] = [
         *((c.name or "", c.distribution if c.rows is None else c.rows, w) for c, w in _with_weights(federation)),

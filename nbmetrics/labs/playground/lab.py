@@ -93,7 +93,7 @@ class Playground(Lab):
         if lesson is not None:
             arguments = [federation, generators, plane]
             if any(g is not None for g in arguments) or (samples, seed, metric) != (0, 0, "fid"):
-                seen = "brings clients, generators and settings of its own"
+                seen = "already has clients, generators and settings"
                 raise InvalidInput("lesson", seen, "Give a lesson, or clients, generators and settings")
             chosen = Lesson.read(lesson)
             new = {} if chosen.name in lessons_by_name else {chosen.name: chosen}
@@ -299,8 +299,8 @@ class Playground(Lab):
     def _read(self, value: Any) -> Scene:
         scene: Scene = super()._read(value)
         if scene.plane is not None and (self._projection is None or scene.plane != self._projection.about):
-            fix = "Open nm.Playground(federation, generators) with these data, and use from_share on it"
-            raise InvalidInput("plane", f"is another one, of {scene.dim} features", fix)
+            fix = "Open nm.Playground(federation, generators) with these data, and call from_share on that lab"
+            raise InvalidInput("plane", f"is another one, with {scene.dim} features", fix)
         held = self._held(scene)
         for item in (*scene.clients, *scene.generators):
             if item.kind == "data":
@@ -309,14 +309,14 @@ class Playground(Lab):
 
     def _accept(self, scene: Scene) -> None:
         if scene.lesson is not None and scene.lesson["name"] not in self.lessons:
-            fix = "Open it as its teacher does, nm.Playground(lesson=…), and use from_share on that lab"
+            fix = "Open it as the teacher does, with nm.Playground(lesson=…), and call from_share on that lab"
             raise InvalidInput(
-                "lesson", f"{shown(scene.lesson['name'])} is a teacher's own, which is not in the string", fix
+                "lesson", f"{shown(scene.lesson['name'])} was made by a teacher and is not part of the string", fix
             )
         for item in () if scene.plane else (*scene.clients, *scene.generators):
             if item.kind == "data" and item.key not in self._data:
-                fix = "Open a Playground with these data, or attach them, and use from_share on it: lab.from_share(…)"
-                raise InvalidInput(item.name, "stands for data, which a shared string does not hold", fix)
+                fix = "Open a Playground with these data, or attach them, and call lab.from_share(…)"
+                raise InvalidInput(item.name, "stands for data, which a shared string does not contain", fix)
         self._read(scene.to_json())
 
     def _picture(self) -> Figure:

@@ -193,7 +193,7 @@ def _file(path: Path) -> Any:
     try:
         target = path.expanduser()
         if target.exists() and not target.is_file():  # a pipe may have no end
-            raise InvalidInput("lesson", f"{name} is no file", fix)
+            raise InvalidInput("lesson", f"{name} is not a file", fix)
         with target.open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
@@ -298,12 +298,12 @@ def _scene(value: Any, where: str) -> Scene:
         if error.argument == where:
             raise
         # Nobody writes the fields of items by hand.
-        easier = ". A scene is a preset’s name, or lab.scene of a Playground that shows it"
+        easier = ". A scene is the name of a preset, or lab.scene of a Playground that shows it"
         fix = error.fix + easier * error.argument.startswith(("scene", "clients", "generators"))
         raise InvalidInput(f"{where}, {error.argument}", error.seen, fix) from None
     held = [item.name for item in (*scene.clients, *scene.generators) if item.kind == "data"]
     if held:
-        raise InvalidInput(where, f"{held[0]!r} stands for data, which a lesson cannot hold", "Give it another kind")
+        raise InvalidInput(where, f"{held[0]!r} stands for data, which a lesson cannot contain", "Give it another kind")
     return scene
 
 
@@ -321,7 +321,7 @@ def _generator(value: Any, scene: Scene, where: str) -> str:
 def _sweep(value: Any, generator: str, scene: Scene, where: str) -> str:
     kind = next(item.kind for item in scene.generators if item.name == generator)
     if kind == "copycat":
-        raise InvalidInput(where, f"{generator!r} copies a client", "Ask about a generator with a shape of its own")
+        raise InvalidInput(where, f"{generator!r} copies a client", "Ask about a generator that has its own shape")
     return check_choice(value, SWEPT["truncated" if kind == "truncated" else "gaussian"], where)
 
 
@@ -381,7 +381,7 @@ def _prediction_of(scene: Scene, flag: Any, settings: Mapping[str, Any]) -> dict
         fix = f"Give a parameter, one of {', '.join(SWEPT['gaussian'])}, or two numbers to guess a score between"
         raise InvalidInput("flag", f"got {shown(flag)}", fix)
     if settings["then"] is None:
-        fix = "Say what Reveal changes, such as then={'samples': 20}, or then=lab.scene of what it is to show"
+        fix = "Say what Reveal changes, such as then={'samples': 20}, or then=lab.scene of the scene to show"
         raise InvalidInput("then", "is missing, and the scores of the present scene can be read in its table", fix)
     return {**prediction, "best": "value", "axis": list(flag), "then": _changes_json(settings["then"])}
 

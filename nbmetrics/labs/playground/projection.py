@@ -170,7 +170,7 @@ def _discriminant(rows: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, str]
         raise InvalidInput("plane", "is 'lda', and the clients have one mean or no variance", 'Give plane="pca"')
     kept = directions.shape[1] if owner[-1] > 1 else 1
     few = len(rows) < MIN_ROWS_PER_FEATURE * rows.shape[1]
-    doubt = " With so few rows a feature, LDA pulls apart even clients that are alike." if few else ""
+    doubt = " With so few rows per feature, LDA separates even clients that are alike." if few else ""
     if kept == 2:
         return directions, f"Across and up: the two directions that tell the clients apart best (LDA).{doubt}"
     first = directions[:, 0]
@@ -219,7 +219,7 @@ def _names(federation: Federation) -> tuple[str, ...]:
     """Return the names of the features, where the clients came as data frames of the same columns."""
     names = {client.columns for client in federation if client.columns is not None}
     if not names:
-        raise InvalidInput("plane", "names columns, and the clients are no data frames", "Give numbers: plane=(0, 5)")
+        raise InvalidInput("plane", "names columns, but the clients are not data frames", "Give numbers: plane=(0, 5)")
     if len(names) > 1:
-        raise InvalidInput("plane", "names columns, which the clients have in different orders", "Give all the same")
+        raise InvalidInput("plane", "names columns, but the clients have them in different orders", "Give all the same")
     return names.pop()

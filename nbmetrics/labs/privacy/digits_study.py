@@ -28,7 +28,7 @@ CHECKPOINTS = {
     "DDPM late": ("ddpm", 1500),
     "DDPM early": ("ddpm", 600),
 }
-ABOUT = "Handwritten digits of 16 averaged pixels, which clients hold in unequal shares; 500 rows of each generator."
+ABOUT = "Handwritten digits of 16 averaged pixels, in unequal shares by client; 500 rows of each generator."
 FILE = files(__package__) / "digits_study.npz"
 # What the file has of a study, by the names of its fields.
 STORED = ("exact", "clipped", "drawn", "multipliers", "rows")

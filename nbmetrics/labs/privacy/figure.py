@@ -26,7 +26,7 @@ def privacy_lab(study: Mapping[str, Any], scene: PrivacyScene, numbers: Mapping[
     m = [metric["name"] for metric in study["metrics"]].index(scene.metric)
     label = plain(study["metrics"][m]["label"])
     _survival(left, study, m, PARTS.index(scene.aggregate), numbers["epsilon"])
-    left.set_title(f"Who is first by {label} without noise stays first", fontsize=10)
+    left.set_title(f"How often the best by {label} stays first", fontsize=10)
     _runs(right, study, numbers)
     right.set_xlabel(f"{label}-{scene.aggregate}")
     right.set_title(f"{len(numbers['drawn'])} runs at ε = {numbers['epsilon']:g}; bars: without noise", fontsize=10)

@@ -117,7 +117,7 @@ class PrivacyLab(Lab):
     def _accept(self, scene: PrivacyScene) -> None:
         if scene.of != self.study["of"]:
             seen = f"is about {'other' if scene.of == 'own' else 'the lab’s own'} data than this lab shows"
-            raise InvalidInput("scene", seen, "Open it with the data that it was made of")
+            raise InvalidInput("scene", seen, "Open it with the data that it was made from")
         check_choice(scene.metric, [metric["name"] for metric in self.study["metrics"]], "metric")
         check_count(scene.run, "run", maximum=self._study.drawn.shape[1])
 
@@ -125,7 +125,7 @@ class PrivacyLab(Lab):
     def _open(cls, scene: Any) -> PrivacyLab:
         if scene.of == "own":
             fix = "Make the lab of the same data, and load it there: lab.from_share(…)"
-            raise InvalidInput("share string", "holds a PrivacyLab's settings, not its data", fix)
+            raise InvalidInput("share string", "contains a PrivacyLab's settings, not its data", fix)
         return super()._open(scene)
 
     def to_code(self) -> str:
@@ -144,5 +144,5 @@ class PrivacyLab(Lab):
         return (
             f"PrivacyLab: {headline(numbers)} Run {scene.run} would show the order {shown}. "
             "The picture has how often the best stays first against ε, hatched where the noise decides, and the scores "
-            "of all runs beside those without noise."
+            "of all runs next to those without noise."
         )

@@ -89,7 +89,7 @@ def headline(numbers: Mapping[str, Any]) -> str:
 
 def _times(ratio: float | None) -> str:
     if ratio is None:
-        return "all there is of"
+        return "infinitely many times"
     if ratio < 1:
         return f"{math.floor(100 * ratio + 0.5)}\u00a0% of"
     return f"{ratio:.1f} times" if ratio < 10 else f"{math.floor(ratio + 0.5)} times"

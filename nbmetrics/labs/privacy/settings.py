@@ -71,5 +71,5 @@ class Settings:
             plain = list(value) if isinstance(value, tuple) else value
             texts[name] = f"{name}={name if is_named else json.dumps(plain)}"
         free = [name for name, text in texts.items() if text in (name, f"{name}={name}")]
-        comment = f"# those that this lab was made of: {', '.join(free)}\n" if free else ""
+        comment = f"# those that this lab was made from: {', '.join(free)}\n" if free else ""
         return f"{comment}lab = nm.PrivacyLab({', '.join(texts.values())})"

@@ -24,8 +24,8 @@ def study_of(federation: Any, generators: Any, settings: Settings) -> tuple[Nois
     if federation is None and generators is None:
         for name in ("clip", "centre", "samples"):
             if getattr(settings, name) is not None:
-                fix = "Leave it away, or give federation and generators"
-                raise InvalidInput(name, "is for data of your own, and the lab shows its digits", fix)
+                fix = "Leave it out, or give federation and generators"
+                raise InvalidInput(name, "is for your own data, but the lab shows its digits", fix)
         return (study_of_digits(settings), "own") if settings.others else (read_study(), "digits")
     for name, value in (("federation", federation), ("generators", generators)):
         if value is None:
@@ -52,7 +52,9 @@ def _study(federation: Federation, generators: Any, settings: Settings, progress
     for metric in metrics:
         if check_is_bounded(metric, sample) == "nothing":
             fix = "Take 'fid', 'kid' or KID(nm.RandomFeatures(…))"
-            raise InvalidInput("metrics", f"{metric.label} looks at the generator alone, and noise leaves it", fix)
+            raise InvalidInput(
+                "metrics", f"{metric.label} looks at the generator only, so noise does not change it", fix
+            )
     scores = len(settings.epsilons) * settings.repeats * len(metrics) * 2 * len(generators)
     if scores > MAX_SCORES_SENT:
         fix = "Give fewer repeats, epsilons, metrics or generators"

@@ -98,7 +98,7 @@ class Lab(anywidget.AnyWidget):
         if not isinstance(sync_data, Mapping):
             raise InvalidInput("message", f"got {shown(sync_data)}", "Send a dict of traits")
         if others := [name for name in sync_data if name not in WRITTEN]:
-            raise InvalidInput("message", f"writes {shown(others[0])}", "The page writes scene and history alone")
+            raise InvalidInput("message", f"writes {shown(others[0])}", "The page writes only scene and history")
         if "scene" in sync_data:
             self._scene_from_page(sync_data["scene"])
         if "history" in sync_data:

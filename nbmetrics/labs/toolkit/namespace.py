@@ -45,11 +45,11 @@ def why_not(value: Any, dim: int, takes_images: bool = False) -> str:
 
 def _why_not(value: Any, dim: int, takes_images: bool) -> str:
     if isinstance(value, Federation):
-        return "a federation: give it to a lab of its own"
+        return "a federation: open another lab with it"
     if isinstance(value, Distribution):
         return "" if value.dim == dim else f"{_features(value.dim)}, not {dim}"
     if are_images(value) and (takes_images or not is_array(value)):
-        return "" if takes_images else "images, in a lab whose clients are rows"
+        return "" if takes_images else "images, but the clients of this lab are rows"
     if not _is_frame(value) and not is_array(value):
         return ""
     shape = tuple(value.shape)

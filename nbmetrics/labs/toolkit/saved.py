@@ -19,22 +19,21 @@ _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _FIELD = re.compile(r"\{\{(\w+)\}\}")
 COMPUTED = "A saved page: its numbers are computed here, in the page."
 OF_PLAYGROUND = f"{COMPUTED} What needs Python (FLD, precision and recall, intervals) needs a notebook."
-OF_TWINS = f"{COMPUTED} A twin that takes a search by Python needs a notebook."
+OF_TWINS = f"{COMPUTED} A twin that needs a search by Python needs a notebook."
 OF_DASHBOARD = (
-    "A saved page: weights move here, and the numbers follow. What is marked ≈, and generators that it lacks, need a "
-    "notebook."
+    "A saved page: weights move here, and the numbers follow. Values marked ≈ and missing generators need a notebook."
 )
 OF_MONITOR = (
-    "A saved page: steps and weights move here, and avg and KID follow. FID-all under other weights, bands, and what "
-    "is more than chance, need a notebook."
+    "A saved page: steps and weights move here, and avg and KID follow. FID-all under other weights, bands "
+    "and tests of chance need a notebook."
 )
 OF_PRIVACY = (
     "A saved page: ε, the run, metric and aggregate move here. Other data, another δ or clip, and other runs need a "
     "notebook."
 )
 OF_PYTHON = (
-    "A saved page: its picture follows the sliders. The numbers are Python’s, of the scene that was saved, of shares "
-    "copied of 0, 5, … 100 %, and of presets on the same points; other scenes, points and data need a notebook."
+    "A saved page: its picture follows the sliders. The numbers are from Python, for the saved scene, shares copied "
+    "of 0, 5, … 100 %, and presets on the same points; other scenes, points and data need a notebook."
 )
 MAX_LEAD_LETTERS = 5_000  # letters
 

@@ -49,18 +49,18 @@ def unpack(text: Any, lab: str, state: type[State]) -> Any:
     if not isinstance(text, str):
         raise InvalidInput(_ARGUMENT, f"is {shown(text)}", "Give the text that lab.share() returned")
     if len(text) > MAX_SHARE_LETTERS:
-        raise InvalidInput(_ARGUMENT, f"has {len(text):,} letters", "No lab makes such a string")
+        raise InvalidInput(_ARGUMENT, f"has {len(text):,} letters", "No lab creates such a string")
     whole = "".join(text.split())  # mail programs break long lines
     match = _FORM.fullmatch(whole.rpartition("#")[2])  # a link ends in the string
     if not match:
         raise InvalidInput(_ARGUMENT, f"got {shown(text)}", f"It looks like {MARK}.{lab}.eNq1… {_AGAIN}")
     version, maker, body = match.groups()
     if f"nbm{version}" != MARK:
-        seen = f"is of version {printable(version, 20)}, and this nbmetrics reads version {MARK[3:]}"
+        seen = f"has version {printable(version, 20)}, but this nbmetrics reads version {MARK[3:]}"
         raise InvalidInput(_ARGUMENT, seen, "Update the older of the two: pip install -U nbmetrics")
     if maker != lab:
         maker = printable(maker, 40)
-        raise InvalidInput(_ARGUMENT, f"is of a {maker}, not of a {lab}", f"Use nm.{maker}.from_share(…)")
+        raise InvalidInput(_ARGUMENT, f"is for a {maker}, not for a {lab}", f"Use nm.{maker}.from_share(…)")
     raw = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)) if len(body) % 4 != 1 else b""
     if raw[:4] != _sum(lab, raw[4:]):
         raise InvalidInput(_ARGUMENT, "is damaged: its checksum does not fit", _AGAIN)
@@ -74,9 +74,9 @@ def _inflate(data: bytes) -> bytes:
     except zlib.error:
         raise InvalidInput(_ARGUMENT, "is damaged: it cannot be unpacked", _AGAIN) from None
     if len(text) > MAX_JSON_BYTES:
-        raise InvalidInput(_ARGUMENT, f"unpacks to more than {MAX_JSON_BYTES:,} bytes", "No lab makes such a string")
+        raise InvalidInput(_ARGUMENT, f"unpacks to more than {MAX_JSON_BYTES:,} bytes", "No lab creates such a string")
     if not unpacker.eof or unpacker.unused_data:
-        raise InvalidInput(_ARGUMENT, "is damaged: parts of it are missing or foreign", _AGAIN)
+        raise InvalidInput(_ARGUMENT, "is damaged: parts of it are missing or unknown", _AGAIN)
     return text
 
 
@@ -84,14 +84,14 @@ def _scene(text: bytes, state: type[State]) -> Any:
     try:
         value = loaded(text, "scene")
     except InvalidInput:
-        raise InvalidInput(_ARGUMENT, "holds no scene", _AGAIN) from None
+        raise InvalidInput(_ARGUMENT, "contains no scene", _AGAIN) from None
     try:
         return state.parse(value)
     except UnknownField:
         fix = "Open it with a newer one: pip install -U nbmetrics"
         raise InvalidInput(_ARGUMENT, "was made by a later version of nbmetrics", fix) from None
     except InvalidInput as error:
-        seen = f"holds a scene that is not valid ({error})"
+        seen = f"contains a scene that is not valid ({error})"
         raise InvalidInput(_ARGUMENT, seen, _AGAIN) from None
 
 

@@ -105,7 +105,7 @@ class TwinsLab(Lab):
         scene = self._scene
         if scene.construction == "published":
             fix = 'Choose another, or take nm.experiments.published("twin_generators_ffhq")'
-            raise InvalidInput("construction", "is the published table, and nothing is computed for it", fix)
+            raise InvalidInput("construction", "is the published table; nothing is computed for it", fix)
         return printed_twin(scene.federation) if scene.construction == "printed" else _distinct_twin(scene.federation)
 
     def scores(self) -> Scores:
@@ -145,7 +145,7 @@ class TwinsLab(Lab):
             latest_for, outcome = self._latest
             if self._wanted != key or (latest_for == key and not outcome.trying):
                 raise _Searching
-            self._latest = key, Outcome(trying=f"Searching for the twin: try {attempt} of at most {most} …")
+            self._latest = key, Outcome(trying=f"Searching for the twin: attempt {attempt} of at most {most} …")
             self._worker.put(self._scene)
 
         time.sleep(SECONDS_STILL)
@@ -233,7 +233,7 @@ def _start(federation: Any, shared: dict[str, Any], construction: str) -> TwinsS
 def _distinct_twin(clients: Federation, progress: Any = None) -> Twin:
     pair = twin(clients, progress=progress)
     if pair.all_gap <= SAME * np.trace(pair.first.cov):
-        raise NoTwin("The clients are all but one: the score of each is FID-all itself, to the last digits.")
+        raise NoTwin("The clients are almost identical: the score of each equals FID-all to the last digits.")
     return pair
 
 

@@ -38,7 +38,7 @@ class TwinsScene(DeclaredScene, types=TYPES):
         check_weights([item.weight for item in self.clients], len(self.clients), "client weights")
         if self.shared and not one_shape(self.clients):
             fix = "Give all clients one width, height and angle, or shared=False"
-            raise InvalidInput("shared", "is True, and the clients' shapes differ", fix)
+            raise InvalidInput("shared", "is True, but the clients' shapes differ", fix)
 
     @classmethod
     def of(cls, federation: Any, **settings: Any) -> TwinsScene:
@@ -52,7 +52,7 @@ class TwinsScene(DeclaredScene, types=TYPES):
             distribution = client.distribution
             if not isinstance(distribution, Gaussian) or distribution.dim != 2:
                 fix = "Fit one with nm.Gaussian.fit(rows) in 2-D; nm.theory.twin takes data of any dimension"
-                raise InvalidInput(client.name or "client", "is no 2-D Gaussian, and TwinsLab draws those", fix)
+                raise InvalidInput(client.name or "client", "is not a 2-D Gaussian, and TwinsLab draws only those", fix)
             items.append(Item.of_source(client.name or "", distribution, weight))
         return cls.parse({"clients": [item.to_json() for item in items], "half": fit_half(items), **settings})
 

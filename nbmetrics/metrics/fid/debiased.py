@@ -73,7 +73,7 @@ class Debiased:
         """Refuse sides for which no correction is known."""
         for side, who in zip(self.sides, ("real", "generated"), strict=True):
             if side.is_mixed:
-                seen = "no value where distributions and rows are pooled: only the rows have a bias to take off"
+                seen = "no value where distributions and rows are pooled: only the rows have a bias to correct"
                 raise InvalidInput(who, seen, "Give rows for all clients, or distributions for all")
         if self.rows < max(MIN_ROWS, MIN_ROWS_PER_DIRECTION * self.directions):
             poorer = min(self.sides, key=lambda side: side.effective)
@@ -111,12 +111,14 @@ class Debiased:
     def caution(self) -> str:
         """Why the value is to be read with caution, or nothing."""
         if self._is_uneven:
-            return "lengths of rows vary too much (sparse features, heavy tails): an error of its own, and no interval"
+            return (
+                "the lengths of rows vary too much (sparse features, heavy tails): extra error, so there is no interval"
+            )
         if not self.has_interval:
-            limits = f"{INTERVAL_ROWS_PER_DIRECTION} rows a feature, or than {MIN_INTERVAL_ROWS}"
-            return f"fewer than {limits}: noisy, and no interval"
+            limits = f"{INTERVAL_ROWS_PER_DIRECTION} rows per feature, or than {MIN_INTERVAL_ROWS}"
+            return f"fewer than {limits}: noisy, so there is no interval"
         if self._trace.norm_spread > CAUTION_NORM_SPREAD:
-            return "lengths of rows vary much (heavy tails, unlike clients): more error than the interval says"
+            return "the lengths of rows vary a lot (heavy tails, different clients): more error than the interval says"
         return ""
 
     def pieces(self) -> Pieces[InfluenceValues]:

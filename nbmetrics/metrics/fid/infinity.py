@@ -1,4 +1,4 @@
-"""FID∞ as a metric: the FID of the distributions behind the rows, without the bias of few rows (`debiased`,
+"""FID∞ as a metric: the FID of the distributions behind the rows, corrected for few rows (`debiased`,
 `spectral`)."""
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class FIDInfinity(Metric[Strata[Moments]], HasInfluence, ClosedForm, Cautious):
     label = "FID∞"
     has_influence_values = True
     is_distance = True
-    no_resampling = "repeated rows are what FID∞ corrects for, so no resampling gives it an interval"
+    no_resampling = "FID∞ corrects for repeated rows, so resampling gives it no interval"
     min_rows = 2
 
     def summarize(self, sample: Sample) -> Strata[Moments]:
@@ -95,7 +95,7 @@ def _scores(generated: Strata[Moments]) -> WeakKeyDictionary[Strata[Moments], tu
 
 
 def fid_infinity(real: Any, generated: Any) -> float:
-    """FID at infinitely many rows: the FID of the distributions behind two samples, without the bias of few rows.
+    """FID at infinitely many rows: the FID of the distributions behind two samples, corrected for few rows.
 
     The two-sample Marchenko–Pastur correction with a fourth-moment term (`nbmetrics.metrics.spectral`). Its spread is
     about that of FID itself: with 64 features and 100 rows a side, N(0, I) against N(0, 1.44 I) gives 2.5 ± 0.9 (mean

@@ -192,12 +192,12 @@ class FID(
         needed, lines = 10 * clients[0].dim, []
         who = parties_with_few_rows(needed, client=clients, generator=generators)
         if who:
-            few = f"{who} fewer than {needed:,} rows (10 a feature)"
-            lines += [f"FID: {few}, so much of the plain FID is bias; uncertainty=nm.Influence() gives it corrected."]
+            few = f"{who} fewer than {needed:,} rows (10 per feature)"
+            lines += [f"FID: {few}, so much of the plain FID is bias; uncertainty=nm.Influence() corrects it."]
         sizes = [g.size for g in generators if g.size is not None] or [0]
         if max(sizes) > 1.5 * min(sizes) and min(sizes) < 5 * needed:
             span = f"{min(sizes):,} to {max(sizes):,}"
-            unlike = f"generators have {span} rows, and fewer rows make a plain FID larger"
+            unlike = f"generators have {span} rows, and fewer rows give a larger plain FID"
             lines += [f"FID: {unlike}: compare equal numbers, or fid_infinity."]
         return lines
 

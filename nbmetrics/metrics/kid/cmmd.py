@@ -45,7 +45,7 @@ class CMMD(KID, Cautious):
         extra = sum(side.self_mean(unbiased=False) - side.self_mean(unbiased=True) for side in (real, generated))
         if extra <= BIAS_CAUTION_SHARE * self.distance(real, generated):
             return ""
-        return f"rows are few for the biased estimator: about {extra:.3g} of it is bias, none with CMMD('unbiased')"
+        return f"too few rows for the biased estimator: about {extra:.3g} of it is bias; CMMD('unbiased') has none"
 
     @property
     def convention(self) -> str:

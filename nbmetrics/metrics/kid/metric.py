@@ -45,8 +45,9 @@ CUBIC = Polynomial(3)
 # Of KID-all: the share from which a bias is said.
 BIAS_CAUTION_SHARE = 0.1
 POOLED_CONVENTION = (
-    "all is the U statistic of the pooled rows, as other packages compute it, about gap/(n − 1) too low with weights "
-    "by rows, n all of them; all_corrected (with uncertainty=) is about the stratified estimate, without that bias"
+    "all is the U statistic of the pooled rows, as other packages compute it; for weights by rows it is about "
+    "gap/(n − 1) too low (n: all rows). all_corrected (with uncertainty=) uses the stratified estimate, which has no "
+    "such bias"
 )
 # Rows of a client or generator below which intervals hold less often than they say.
 MIN_INTERVAL_ROWS = 20
@@ -166,9 +167,9 @@ class KID(
         bias = self.estimator.bias(pooled) if len(sizes) else 0.0
         if abs(bias) <= BIAS_CAUTION_SHARE * sizes.min(initial=math.inf):
             return ""
-        reason = "for every generator, as each client has a fixed number of rows"
-        unbiased = "the corrected score, or KID(estimator='stratified'), has none"
-        return f"about {bias:.3g} of it is bias {reason}: {unbiased}"
+        reason = "because each client has a fixed number of rows"
+        unbiased = "The corrected score and KID(estimator='stratified') have no such bias"
+        return f"sampling bias shifts it by about {bias:.3g} for every generator, {reason}. {unbiased}"
 
     def without_bias(self, real: Any, generated: Any) -> float | None:
         """KID with each client a stratum; None where the estimator is not "unbiased"."""

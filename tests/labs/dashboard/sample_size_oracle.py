@@ -87,7 +87,7 @@ def settle(away: float, variances: np.ndarray, sizes: np.ndarray) -> Settling:
 def settle_sentence(found: Settling, leader: str, rival: str, clients: Sequence[str]) -> str:
     """The advice: "300 more rows from south should bring one-sided p = 0.12 to p = 0.03; …"."""
     if np.isnan(found.now):
-        return f"What would settle {leader} or {rival} is not known."
+        return f"Not known: how many more rows would decide between {leader} and {rival}."
     if not found.buys:
         return f"More rows would change nothing: {leader} and {rival} are compared exactly."
     now = f"one-sided {p_text(found.now)}"
@@ -97,7 +97,8 @@ def settle_sentence(found: Settling, leader: str, rival: str, clients: Sequence[
     rows = f"{found.rows:,} more rows from {_source(best, clients)}"
     then = p_text(best.after[n])
     if best.after[n] > NOTABLE * found.now:
-        return f"No single source settles {leader} or {rival}: {rows} should leave {now} at {then}."
+        undecided = f"More rows from one source would not decide between {leader} and {rival}"
+        return f"{undecided}: with {rows}, {now} should become {then}."
     said = f"{rows} should bring {now} to {then}"
     generated = next((buy for buy in found.buys if buy.client is None), None)
     if generated is None or generated.after[n] > NOTABLE * found.now:

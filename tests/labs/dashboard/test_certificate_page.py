@@ -71,10 +71,10 @@ def test_what_the_certificate_says():
     beaten = np.add(centres, [[0], [1.0001]])
     assert least_reweighting(beaten, np.full(3, 1 / 3)) is None
     none = certificate_of(*names, beaten, np.full(3, 1 / 3))
-    assert str(none) == "No weighting of the clients puts another generator first."
+    assert str(none) == "No change of the weights makes another generator win."
     assert (none.winner, none.rival, none.sources, none.target) == ("Narrow", "", {}, "") and math.isnan(none.moved)
     level = certificate_of(*names, centres[[0, 0]], np.full(3, 1 / 3))
-    assert str(level) == "Wide is level with Narrow as it is." and level.moved == 0
+    assert str(level) == "Wide is already level with Narrow." and level.moved == 0
     assert str(certificate_of(*names, np.full((2, 3), math.nan), weights)) == "Not known yet."
     assert least_reweighting(np.array([[1.0, 1], [math.inf, 0]]), np.array([0.5, 0.5])) is None
 

@@ -19,7 +19,7 @@ def test_the_board_has_the_bytes_that_a_client_would_send():
         made = [len(nm.federated.client_summary(source, metric)) for source in GENERATORS.values()]
         assert rows[label, "all"]["up"] == [min(sent), max(sent)] and rows[label, "all"]["down"] == [0, 0]
         assert rows[label, "avg"]["up"] == [16, 16] and rows[label, "avg"]["down"] == [sum(made)] * 2
-        assert rows[label, "avg"]["reveals"] == "one number a generator"
+        assert rows[label, "avg"]["reveals"] == "one number per generator"
     every = rows["Precision", "all"]
     assert "row" in every["reveals"] and every["up"][1] > 120 * 3 * 8
     down = rows["FID", "avg"]["down"]

@@ -330,7 +330,7 @@ def test_a_client_of_one_row_is_left_out_by_name_and_is_part_of_the_pool():
     lab = nm.Dashboard(clients, {name: rng.normal(far, 1, size=(40, 2)) for name, far in (("g", 0), ("h", 3))})
     assert lab.verdict[0] == "On FID, g wins, by avg and by all."
     assert 0 < study_of(lab).p(scene_of(lab).shares) <= 1
-    assert "Enough rows for an interval at only 2 of 3 clients: avg is decided without one." in lab.verdict
+    assert "Enough rows for an interval at only 2 of 3 clients: avg leaves out one." in lab.verdict
     assert lab.board["few"]["kid"][:2] == ["", ""] and "has 1 row" in lab.board["few"]["kid"][2]
     assert lab.board["values"]["fid"]["g"][2] == "nan" and lab.table["avg"].isna().all()
     lab.scene = {**lab.scene, "weights": [1, 1, 8]}
@@ -350,8 +350,8 @@ def test_a_generator_fitted_to_the_clients_rows_is_suspected():
     copied = np.concatenate(list(CLIENTS.values()))
     lab = nm.Dashboard(CLIENTS, {"copied": copied, **GENERATORS}, "fid")
     hint = (
-        "FID all of copied is below 0 by more than chance: it was perhaps fitted to these very rows, or drawn in fixed "
-        "numbers; AuthPct and C_T check for copies."
+        "FID all of copied is below 0 by more than chance, perhaps because it was fitted to these same rows. "
+        "Check for copies with AuthPct and C_T."
     )
     assert hint in lab.verdict
     lab.remove("copied")

@@ -286,7 +286,7 @@ def test_replicates_come_in_pieces_that_can_be_stopped_between_and_are_the_same(
     evaluation = IncrementalEvaluation(real, "precision", uncertainty=nm.Influence())
     evaluation.add_all({"g0": made["g0"]})
     words = [(step(), step.words)[1] for step in evaluation.steps()]
-    assert words.count("how sure Precision of g0 is") == 3 * 3 * (nm.Influence().otherwise.groups // 3)
+    assert words.count("the uncertainty of Precision of g0") == 3 * 3 * (nm.Influence().otherwise.groups // 3)
     known = noise(wanted.result("precision"))
     np.testing.assert_allclose(evaluation.noise("precision").by_client, known.by_client, rtol=1e-9, atol=1e-12)
 
@@ -305,19 +305,19 @@ def test_noise_comes_in_pieces_and_a_generator_that_comes_between_them_is_scored
     for step in evaluation.steps():
         step()
         words.append(step.words)
-        is_noise = "how sure" in step.words
+        is_noise = "uncertainty" in step.words
         if is_noise and evaluation.generators == ("g0", "g1"):
             first = step.words
             evaluation.add_all({"g2": made["g2"]})
-        if is_noise and words.count("how sure KID of g1 is") == 3 and evaluation.weights != (0.2, 0.3, 0.5):
+        if is_noise and words.count("the uncertainty of KID of g1") == 3 and evaluation.weights != (0.2, 0.3, 0.5):
             assert evaluation.noise("kid").all_reasons[1] == NOT_YET  # half done
             evaluation.weigh([0.2, 0.3, 0.5])
-    new = [at for at, line in enumerate(words) if "g2" in line and "how sure" not in line]
+    new = [at for at, line in enumerate(words) if "g2" in line and "uncertainty" not in line]
     again = [at for at, line in enumerate(words) if line == first]
     scores = [at for at in new if "together" in words[at]]
     assert again[0] < new[0] and scores[1] < again[1]  # FID and KID of it before the noise goes on
     for metric in evaluation.metrics:
-        assert sum(line == f"how sure {metric.upper()} of g1 is" for line in words) > 5
+        assert sum(line == f"the uncertainty of {metric.upper()} of g1" for line in words) > 5
         found = evaluation.noise(metric)
         for part in ("by_client", "all", "generated", "centres", "all_centres"):
             expected = getattr(known[metric], part)

@@ -68,8 +68,8 @@ CASES = {
     ),
     "nothing": (
         (0.1, [1.0] * 5, [100_000] * 5),
-        "No single source settles Narrow or Wide: 10,000 more rows from each of the two generators "
-        "should leave one-sided p = 0.46 at p = 0.43.",
+        "More rows from one source would not decide between Narrow and Wide: with 10,000 more rows from each of the "
+        "two generators, one-sided p = 0.46 should become p = 0.43.",
     ),
     # No "settled": among several pairs compared at once the leader may still be tied.
     "little left": (
@@ -80,7 +80,10 @@ CASES = {
         (math.inf, [0.0] * 5, [0] * 5),
         "More rows would change nothing: Narrow and Wide are compared exactly.",
     ),
-    "unknown": ((math.nan, [1.0] * 5, [100] * 5), "What would settle Narrow or Wide is not known."),
+    "unknown": (
+        (math.nan, [1.0] * 5, [100] * 5),
+        "Not known: how many more rows would decide between Narrow and Wide.",
+    ),
 }
 NAMES = "Narrow", "Wide", ["north", "south", "east"]
 

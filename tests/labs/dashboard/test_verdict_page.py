@@ -79,9 +79,9 @@ CASES = {
             "On FID, Narrow wins, by avg and by all.",
             "Narrow is ahead of Wide: one-sided p < 0.001, unadjusted.",
             "Checked: the clients are not shown to differ by more than chance (p = 0.3).",
-            "Enough rows for an interval at only 6 of 10 clients: avg is decided without a, b, c and 1 more.",
-            "FID all of Narrow is below 0 by more than chance: it was perhaps fitted to these very rows, or drawn in "
-            "fixed numbers; AuthPct and C_T check for copies.",
+            "Enough rows for an interval at only 6 of 10 clients: avg leaves out a, b, c and 1 more.",
+            "FID all of Narrow is below 0 by more than chance, perhaps because it was fitted to these same rows. "
+            "Check for copies with AuthPct and C_T.",
         ],
     ),
     "below 0 by more than chance": (
@@ -91,8 +91,8 @@ CASES = {
             "On FID, Wide and Narrow are tied.",
             "Wide is ahead of Narrow: one-sided p = 0.39, unadjusted.",
             "Enough rows for an interval at only 9 of 10 clients: without north.",
-            "FID of Wide is below 0 by more than chance: it was perhaps fitted to these very rows, or drawn in "
-            "fixed numbers; AuthPct and C_T check for copies.",
+            "FID of Wide is below 0 by more than chance, perhaps because it was fitted to these same rows. "
+            "Check for copies with AuthPct and C_T.",
         ],
     ),
     "tie of three": (
@@ -110,7 +110,7 @@ CASES = {
         "tie",
         [
             "On FID, all 3 generators are tied, by avg and by all: Narrow, Wide and Shifted.",
-            "This is exact: nothing was drawn, so nothing is chance.",
+            "These scores are exact: nothing was sampled, so chance plays no part.",
             "Checked: enough rows for an interval at 10 of 10 clients.",
         ],
     ),
@@ -127,7 +127,8 @@ CASES = {
         dict(avg=[1, 2], pooled=[2, 1], p=0.002, enough=None),
         "winner",
         [
-            "On FID, avg and all disagree: Narrow wins by avg, Wide by all. This is more than chance and sample size.",
+            "On FID, avg and all disagree: Narrow wins by avg, Wide by all. "
+            "Chance and sample size do not explain this.",
             "Narrow is ahead of Wide by avg: one-sided p < 0.001, unadjusted.",
             "Wide is ahead of Narrow by all: one-sided p < 0.001, unadjusted.",
             "Checked: the clients differ by more than chance (p = 0.002).",
@@ -138,8 +139,8 @@ CASES = {
         "winner",
         [
             "On FID, avg and all disagree: Narrow wins by avg; Wide and Shifted are tied by all. "
-            "This is more than chance and sample size.",
-            "This is exact: nothing was drawn, so nothing is chance.",
+            "Chance and sample size do not explain this.",
+            "These scores are exact: nothing was sampled, so chance plays no part.",
         ],
     ),
     "sample size": (
@@ -156,8 +157,8 @@ CASES = {
         dict(avg=[1, 1.02], pooled=[1.02, 1], enough=None),
         "size",
         [
-            "On FID, Narrow is first by avg and Wide by all, which sample size may explain: it was not tested. "
-            "With chance allowed for, Narrow and Wide are tied.",
+            "On FID, Narrow is first by avg and Wide by all, which sample size may explain (not tested). "
+            "Allowing for chance, Narrow and Wide are tied.",
             "Narrow is ahead of Wide by avg: one-sided p = 0.39, unadjusted.",
             "Wide is ahead of Narrow by all: one-sided p = 0.39, unadjusted.",
             "Not tested: whether the clients differ by more than chance.",
@@ -167,8 +168,8 @@ CASES = {
         dict(avg=[1, 1.02], pooled=[1.02, 1], p=0.0001, enough=None),
         "size",
         [
-            "On FID, Narrow is first by avg and Wide by all, which is not shown to be more than sample size. "
-            "With chance allowed for, Narrow and Wide are tied.",
+            "On FID, Narrow is first by avg and Wide by all, which sample size may still explain. "
+            "Allowing for chance, Narrow and Wide are tied.",
             "Narrow is ahead of Wide by avg: one-sided p = 0.39, unadjusted.",
             "Wide is ahead of Narrow by all: one-sided p = 0.39, unadjusted.",
             "Checked: the clients differ by more than chance (p < 0.001).",
@@ -203,7 +204,7 @@ CASES = {
         dict(avg=[1, 2], label="KID", same=True),
         "winner",
         [
-            "On KID, Narrow wins; avg and all agree, always.",
+            "On KID, Narrow wins; avg and all always agree.",
             "Narrow is ahead of Wide: one-sided p < 0.001, unadjusted.",
             "Checked: enough rows for an interval at 10 of 10 clients.",
         ],
@@ -213,7 +214,7 @@ CASES = {
         "tie",
         [
             "So far, 34 of 100 clients: on KID, all 3 generators are tied: Narrow, Shifted and Wide; "
-            "avg and all agree, always.",
+            "avg and all always agree.",
             "Narrow is ahead of Shifted: one-sided p = 0.44, unadjusted.",
         ],
     ),

@@ -122,7 +122,7 @@ def test_a_mixture_that_cannot_be_says_why():
 
     table = nm.Dashboard.from_table(pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, math.nan]}))
     table._mixture.now(table._scene)
-    assert "scores alone" in table.mixture["error"]
+    assert "only scores" in table.mixture["error"]
     won = answered(table)["won"]["score"]
     assert won["a"] == [1.0, 0.0] and won["b"][0] == "nan"
     table.close()

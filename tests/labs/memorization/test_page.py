@@ -62,7 +62,7 @@ def test_a_saved_page_holds_all_that_python_knows_of_the_scene_as_it_is_now(memo
         assert state["result"][name] == wanted.result[name], name
     assert state["result"]["rev"] == state["scene"]["rev"] and state["base"] == wanted.base
     assert state["curve"] == other["curve"] != wanted.curve, "the one over the share copied, at every place"
-    assert "are Python’s" in state["saved"]
+    assert "are from Python" in state["saved"]
 
 
 def test_a_saved_page_holds_the_cards_at_each_place_of_its_slider(memo_lab, tmp_path):

@@ -138,8 +138,8 @@ def test_words_say_whether_avg_and_all_disagree_by_more_than_chance(monitored):
     scores = monitor.table.set_index("step")
     values = {part: f"({scores[part][0]:.4g} and {scores[part][1]:.4g})" for part in ("all", "avg")}
     (words,) = monitor.words
-    assert words.startswith("FID-avg would keep step 0, FID-all step 1. On all the difference is more than chance (")
-    assert words.endswith(f"chance {values['all']}, and on avg, too {values['avg']}.")
+    assert words.startswith("Best by FID-avg: step 0; by FID-all: step 1. By all, the difference is more than chance (")
+    assert words.endswith(f"chance {values['all']}, and by avg too {values['avg']}.")
     alone = monitor.with_weights({"left": 1, "right": 0})
     assert alone.table.groupby("step")["gap"].sum().abs().max() < 1e-9
     assert alone.best("fid") == {"avg": 0, "all": 0} and len(alone.alarms) == 0

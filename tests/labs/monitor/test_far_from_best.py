@@ -54,7 +54,7 @@ def test_a_run_that_is_one_point_from_the_start_is_a_status_and_then_an_alarm(op
         if step == 8:
             assert run.wait(60)
             line = run.history.lines["fid"]
-            assert "still at the level of one point" in alarm_rules.one_point_sentence(run.history, line)
+            assert "still as bad as for one point" in alarm_rules.one_point_sentence(run.history, line)
             assert "one point" not in run.alarms["alarm"].tolist()
         run.log(step, 1.0 + 0.01 * rng.normal(size=(60, 2)))
     assert run.wait(60)

@@ -38,10 +38,10 @@ def test_a_run_without_its_first_line_is_refused_in_words(folder, opened, damage
     given = {"event": "segment", "names": ["a"], "weights": [1], "metrics": []}
     whole = {"empty": b"", "no metrics": run_folder.encode_event(given)}
     steps.write_bytes(whole.get(damage, first.get(damage, b"") + b"".join(lines[1:])))
-    with pytest.raises(InvalidInput, match="no line that names clients and metrics"):
+    with pytest.raises(InvalidInput, match="no line of its log names clients and metrics"):
         nm.Monitor.open(folder)
     lab = opened(lambda: nm.Monitor(CLIENTS, samples=20))
-    with pytest.raises(InvalidInput, match="no line that names"):
+    with pytest.raises(InvalidInput, match="no line of its log names"):
         lab.compare(folder)
 
 
@@ -72,7 +72,7 @@ def test_a_reader_waits_for_no_fifo(folder, opened, name):
     (folder / name).unlink(missing_ok=True)
     os.mkfifo(folder / name)
     if name == run_folder.STEPS:
-        with pytest.raises(InvalidInput, match="holds no"):
+        with pytest.raises(InvalidInput, match="contains no"):
             nm.Monitor.open(folder)
         return
     run = opened(lambda: nm.Monitor.open(folder))
@@ -134,7 +134,7 @@ def test_a_loss_that_is_no_number_is_left_out_and_told(opened, loss):
         assert lab.log(0, nm.Gaussian([0.0, 0.0]), loss=loss, other=1.5)
         assert lab.wait(60)
     assert list(lab.losses.columns) == ["step", "other"] and len(lab.losses) == 1
-    assert any("loss loss is left out where it is no number" in line for line in lab.troubles)
+    assert any("loss loss is left out where it is not a number" in line for line in lab.troubles)
     assert lab.alarms.empty
 
 

@@ -86,9 +86,9 @@ def test_a_run_in_a_folder_is_opened_as_it_was(tmp_path, opened):
     np.testing.assert_array_equal(told(read, "fid", "all"), with_folder.table["all"])
     assert read.samples["steps"] == [0, 1, 2, 3, 4], "what was made is kept, too"
     assert "nm.Monitor.open(path)" in read.to_code() and str(tmp_path) not in read.to_code() + str(read.get_state())
-    with pytest.raises(nm.InvalidInput, match="opened to be read"):
+    with pytest.raises(nm.InvalidInput, match="opened for reading only"):
         read.log(5)
-    with pytest.raises(nm.InvalidInput, match="holds a Monitor's settings, not its run"):
+    with pytest.raises(nm.InvalidInput, match="contains a Monitor's settings, not its run"):
         nm.Monitor.from_share(read.share())
     read.from_share(with_folder.share())
     picture = read.snapshot()

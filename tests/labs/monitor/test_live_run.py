@@ -143,7 +143,7 @@ def test_a_run_that_goes_on_is_a_new_segment_that_shadows_later_steps(monitored,
         assert [point.step for point in monitor.history.shadowed_points] == [3, 4, 5]
     with pytest.raises(InvalidInput, match="other clients"):
         LiveRun({"x": rows_of(0), "y": rows_of(1)}, path=tmp_path)
-    with pytest.raises(InvalidInput, match="opened to be read"):
+    with pytest.raises(InvalidInput, match="opened for reading only"):
         LiveRun.open(tmp_path).log(0, rows_of(0))
 
 
@@ -292,7 +292,7 @@ def test_a_reader_holds_so_much_and_no_more(monitored, tmp_path, monkeypatch):
     logged(monitored(clients(), path=tmp_path, keep_all=True), range(5))
     monkeypatch.setattr("nbmetrics.labs.monitor.history.MAX_SCORE_BYTES", 300)
     run = LiveRun.open(tmp_path)
-    assert 0 < len(run.history.points) < 5 and "more than a reader holds" in " ".join(run.troubles)
+    assert 0 < len(run.history.points) < 5 and "more than a reader can hold" in " ".join(run.troubles)
 
 
 def test_images_go_through_the_clients_extractor(monitored):

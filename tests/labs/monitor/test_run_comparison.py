@@ -36,20 +36,20 @@ def words(first, second):
 def test_whose_best_is_better_is_said_with_chance_over_all_steps_of_both(run):
     near, far = run([0.4, 0.02, 0.4]), run([2.0, 1.0])
     assert words(near, far)["fid"] == (
-        "Of both runs, FID-avg and FID-all would keep step 10 of this one, not 10 of the other: more than chance."
+        "Best of both runs by FID-avg and FID-all: step 10 of this run, not 10 of the other (more than chance)."
     )
     assert words(far, near)["kid"] == (
-        "Of both runs, KID-avg and KID-all would keep step 10 of the other, not 10 of this one: more than chance."
+        "Best of both runs by KID-avg and KID-all: step 10 of the other, not 10 of this run (more than chance)."
     )
     alike = run([0.04, 0.02])
-    assert all(said.endswith("could be chance.") for said in words(near, alike).values())
-    assert "as well as" in words(near, run([0.4, 0.02, 0.4], seed=0))["fid"]
+    assert all(said.endswith("(could be chance).") for said in words(near, alike).values())
+    assert "equally" in words(near, run([0.4, 0.02, 0.4], seed=0))["fid"]
 
 
 def test_a_run_behind_more_steps_than_are_compared_is_not_worse_for_that(run, monkeypatch):
     monkeypatch.setattr("nbmetrics.labs.monitor.run_comparison.MAX_COMPARED_STEPS", 2)
     many, one = run([0.12, 0.125, 0.13, 0.135]), run([0.04])
-    assert all(said.endswith("could be chance.") for said in words(many, one).values())
+    assert all(said.endswith("(could be chance).") for said in words(many, one).values())
     assert "more than chance" in words(many, run([2.0]))["fid"]
 
 
@@ -73,7 +73,7 @@ def test_runs_alike_in_truth_are_seldom_told_apart():
 @pytest.mark.parametrize(
     ("other", "why"),
     [
-        ({"clients": {"north": CLIENTS["north"], "west": CLIENTS["south"]}}, "of other clients"),
+        ({"clients": {"north": CLIENTS["north"], "west": CLIENTS["south"]}}, "has other clients"),
         ({"clients": {**CLIENTS, "south": CLIENTS["south"] + 0.1}}, r"other rows of \['south'\]"),
         ({"metrics": ("coverage",)}, "other metrics"),
     ],
@@ -94,10 +94,10 @@ def test_scores_of_other_numbers_of_rows_and_rows_in_another_order_are_not_judge
     own = run([0.0, 0.1])
     fewer = run([0.2], samples=100)
     found = words(own, fewer)
-    assert found["fid"] == "FID is not compared: here it is of 200 generated rows, in the other run of 100."
-    assert found["kid"].endswith(("chance.", "chance is not known here.")), "KID is unbiased"
+    assert found["fid"] == "FID is not compared: this run has 200 generated rows a step, the other 100."
+    assert found["kid"].endswith("chance)."), "KID is unbiased"
     turned = run([0.4], {name: rows[::-1] for name, rows in CLIENTS.items()})
-    assert words(own, turned)["fid"].endswith("whether by more than chance is not known here.")
+    assert words(own, turned)["fid"].endswith("(unknown whether by more than chance).")
     assert words(own, run([0.2], metrics="kid"))["fid"] == "The other run has no FID."
 
 

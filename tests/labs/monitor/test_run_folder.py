@@ -143,7 +143,13 @@ def test_damaged_lines_are_left_out_and_told_and_a_torn_end_is_put_aside(tmp_pat
     reader = run_folder.LogReader(tmp_path)
     assert [event["step"] for _, event in reader.events()] == [0, 2, 3]
     assert reader.skipped == 5
-    words = ("line 2: has another checksum", "line 3: has no", "line 4: is nested", "line 5: is too", "line 8: is torn")
+    words = (
+        "line 2: does not match its checksum",
+        "line 3: has no",
+        "line 4: is nested",
+        "line 5: is too",
+        "line 8: is torn",
+    )
     assert all(told.startswith(word) for told, word in zip(reader.messages, words, strict=True)), reader.messages
     writer = run_folder.Writer(tmp_path)
     assert writer.torn == len(b"0123abcd {torn")

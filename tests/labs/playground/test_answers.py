@@ -87,7 +87,7 @@ def test_a_chat_is_read_with_who_said_what():
 
 def test_what_is_broken_is_counted_and_the_rest_is_read():
     good = pack(PROGRESS[0])
-    with pytest.warns(nm.UnreadWarning, match=r"17 of 19 answers are not in the table.*: nobody is named"):
+    with pytest.warns(nm.UnreadWarning, match=r"17 of 19 answers are not in the table.*: no name is given"):
         found = nm.collect_answers(f"{good} {' '.join(BROKEN)} \x1b\u2028 {good}\0")
     assert (len(found.table), found.unreadable) == (2, len(BROKEN))
     assert nm.collect_answers().table.empty and nm.collect_answers("nbma1. nbma2.AAAA").unreadable == 0

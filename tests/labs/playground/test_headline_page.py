@@ -55,12 +55,12 @@ def test_page_and_python_say_the_same_headline():
 @pytest.mark.parametrize(
     ("avg", "pooled", "text"),
     [
-        ([1, 2], [2, 1], "Average says g0. Pooled says g1."),
-        ([1, 2], [1, 2], "Both say g0."),
-        ([1, 1], [1, 1], "Both see g0 and g1 level."),
-        ([1, 1], [2, 1], "Average sees g0 and g1 level. Pooled says g1."),
-        ([1, 2, 3], [1, 3, 2], "Both say g0, and order the others differently."),
-        ([1, 1, 1], [3, 2, 1], "Average sees 3 level. Pooled says g2."),
+        ([1, 2], [2, 1], "Best on average: g0. Best pooled: g1."),
+        ([1, 2], [1, 2], "Best on average and pooled: g0."),
+        ([1, 1], [1, 1], "Best on average and pooled: g0 and g1 (tied)."),
+        ([1, 1], [2, 1], "Best on average: g0 and g1 (tied). Best pooled: g1."),
+        ([1, 2, 3], [1, 3, 2], "Best on average and pooled: g0. The others change places."),
+        ([1, 1, 1], [3, 2, 1], "Best on average: 3 tied. Best pooled: g2."),
     ],
 )
 def test_headline_by_hand(avg, pooled, text):
@@ -82,13 +82,13 @@ def test_page_and_python_hedge_the_same_headline():
     given = [[samples, cautions] for samples in (0, 20, 2000) for cautions in CAUTIONED]
     said = ran(
         f'import {{ withCautions }} from "{module}";'
-        'const said = given[0].map(([n, cautions]) => withCautions(["Both say g0."], "FID", n, cautions));'
+        'const said = given[0].map(([n, cautions]) => withCautions(["Best: g0."], "FID", n, cautions));'
         'console.log(JSON.stringify(said.map((pieces) => pieces.join(""))));',
         given,
     )
-    assert said == [with_cautions("Both say g0.", "FID", samples, cautions) for samples, cautions in given]
-    assert said[0] == said[1] == "Both say g0. But see the cautions." and said[2:5] == ["Both say g0."] * 3
-    assert said[-1] == "From 2,000 points each: Both say g0."
+    assert said == [with_cautions("Best: g0.", "FID", samples, cautions) for samples, cautions in given]
+    assert said[0] == said[1] == "Best: g0. See the cautions." and said[2:5] == ["Best: g0."] * 3
+    assert said[-1] == "From 2,000 points each: Best: g0."
 
 
 def test_a_winner_by_number_of_rows_alone_is_not_told_without_its_cautions():
@@ -98,16 +98,16 @@ def test_a_winner_by_number_of_rows_alone_is_not_told_without_its_cautions():
     generators = {"perfect": rng.normal(size=(200, 64)), "narrow": 0.8 * rng.normal(size=(2000, 64))}
     lab = nm.Playground(nm.Federation(clients), generators)
     scores = lab.scores()
-    assert headline(scores, "fid") == "Both say narrow."
-    assert with_cautions(headline(scores, "fid"), "FID", 0, scores.cautions).endswith("But see the cautions.")
+    assert headline(scores, "fid") == "Best on average and pooled: narrow."
+    assert with_cautions(headline(scores, "fid"), "FID", 0, scores.cautions).endswith("See the cautions.")
     assert lab.result["cautions"] == scores.cautions
     lab.close()
 
 
 def test_opening_scene_disagrees_and_goes_on_to_in_every_first_drag():
     lab = nm.Playground()
-    assert headline(lab.scores(), "fid") == "Average says Narrow. Pooled says Wide."
-    assert headline(lab.scores(), "kid").startswith("KID agrees with itself: both say ")
+    assert headline(lab.scores(), "fid") == "Best on average: Narrow. Best pooled: Wide."
+    assert headline(lab.scores(), "kid").startswith("KID averaged and pooled always agree: ")
     scene = lab.scene
     for kind in ("clients", "generators"):
         for index, item in enumerate(scene[kind]):
@@ -116,7 +116,7 @@ def test_opening_scene_disagrees_and_goes_on_to_in_every_first_drag():
                 items = [moved if k == index else other for k, other in enumerate(scene[kind])]
                 after = nm.Scene.parse({**scene, kind: items})
                 scores = nm.evaluate(after.federation, after.sources, ["fid"], progress=False)
-                assert headline(scores, "fid") == "Average says Narrow. Pooled says Wide.", (item["name"], turn)
+                assert headline(scores, "fid") == "Best on average: Narrow. Best pooled: Wide.", (item["name"], turn)
     lab.close()
 
 

@@ -79,7 +79,7 @@ def test_a_task_with_all_that_a_lesson_may_have():
         ({"flag": (0, 6), "then": {"samples": 3}}, "then, samples", "5 to 2000"),
         ({"flag": "x", "generator": "wid"}, "generator", "Did you mean 'wide'"),
         ({"flag": "x", "metric": "fld"}, "metric", "Did you mean 'fid'"),
-        ({"flag": "x", "generator": "copy"}, "flag", "a shape of its own"),
+        ({"flag": "x", "generator": "copy"}, "flag", "has its own shape"),
         ({"answer": 1.0}, "answer", "Give a text"),
         ({"question": " "}, "question", "Give a text"),
         ({"check": {"kind": "below"}}, "check.aggregate", 'such as "aggregate": "avg"'),
@@ -94,7 +94,7 @@ def test_a_wrong_argument_is_named_with_what_would_do(refusing, given, argument,
 
 def test_rows_are_refused():
     lab = nm.Playground([[[0, 0], [1, 1], [2, 0]]], {"g": nm.Gaussian([0, 0])})
-    with pytest.raises(nm.InvalidInput, match="stands for data, which a lesson cannot hold"):
+    with pytest.raises(nm.InvalidInput, match="stands for data, which a lesson cannot contain"):
         lab.make_lesson(question="Where?", flag="x")
 
 
@@ -144,5 +144,5 @@ def test_a_scene_is_a_presets_name_or_what_a_lab_shows():
         lesson = Lesson.parse({"name": "Mine", "question": "Where?", "scene": scene})
         assert lesson.start.to_json()["clients"] == presets["Heterogeneous six"]["clients"]
     for scene in ({"mean": [0, 0]}, {"clients": [{"mean": [0, 0]}], "generators": []}):
-        with pytest.raises(nm.InvalidInput, match=r"a preset’s name, or lab\.scene of"):
+        with pytest.raises(nm.InvalidInput, match=r"the name of a preset, or lab\.scene of"):
             Lesson.parse({"name": "Mine", "question": "Where?", "scene": scene})

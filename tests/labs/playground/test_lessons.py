@@ -277,7 +277,7 @@ def test_playground_opens_with_a_lesson_by_name_dict_and_path(tmp_path):
         ({"lesson": "Where is FID?"}, "Did you mean 'Where is KID\\?'"),
         ({"lesson": "/nowhere/mine.json"}, "cannot read"),
         ({"lesson": 3}, "lesson"),
-        ({"lesson": "Where is KID?", "federation": "Two clients"}, "of its own"),
+        ({"lesson": "Where is KID?", "federation": "Two clients"}, "already has clients"),
     ],
 )
 def test_a_lesson_that_cannot_be_opened_is_refused(given, words):
@@ -299,7 +299,12 @@ def test_a_file_that_is_no_lesson_is_refused_before_it_is_read_whole(tmp_path):
     folder.mkdir()
     with huge.open("wb") as file:
         file.truncate(10**12)
-    cases = {deep: "nested too deep", pipe: "is no file", folder: "is no file", huge: "has more than 1,048,576 bytes"}
+    cases = {
+        deep: "nested too deep",
+        pipe: "is not a file",
+        folder: "is not a file",
+        huge: "has more than 1,048,576 bytes",
+    }
     for path, words in {**cases, Path("a\0.json"): "cannot read", Path("n" * 9999 + ".json"): "cannot read"}.items():
         for given in (path, str(path)):
             with pytest.raises(nm.InvalidInput, match=words) as caught:

@@ -72,7 +72,7 @@ def test_lda_of_few_rows_pulls_apart_clients_that_are_alike_and_says_so():
         return abs(first.mean() - second.mean()) / np.hypot(first.std(), second.std())
 
     assert apart("a", "b") > 2 > 1 > apart("g", "h")
-    assert "pulls apart even clients that are alike" in lab.scene["plane"]["words"]
+    assert "separates even clients that are alike" in lab.scene["plane"]["words"]
 
 
 @pytest.mark.parametrize("plane", [(2, 7), ("c2", "c7")])
@@ -124,13 +124,13 @@ def test_what_is_drawn_has_the_moments_of_the_features():
         (SITES, MODELS, {"plane": (0, 9)}, "Give numbers from 0 to 8"),
         (SITES, MODELS, {"plane": (-1, 2)}, "Give numbers from 0 to 8"),
         (SITES, MODELS, {"plane": (3, 3)}, "not the same"),
-        (SITES, MODELS, {"plane": ("a", "b")}, "no data frames"),
+        (SITES, MODELS, {"plane": ("a", "b")}, "not data frames"),
         (SITES, MODELS, {"plane": (0, "b")}, "two columns"),
         (SITES, MODELS, {"plane": 7}, "plane: got 7"),
         ({"a": SITES["north"]}, MODELS, {"plane": "lda"}, "one client"),
         ({"a": np.ones((5, 3)), "b": np.ones((5, 3))}, None, {"plane": "lda"}, "one mean or no variance"),
-        ({"a": np.eye(2), "b": np.eye(2)}, None, {"plane": "pca"}, "a plane themselves"),
-        ([nm.Client(SITES["north"], condition=SITES["north"])], MODELS, {}, "carry a condition"),
+        ({"a": np.eye(2), "b": np.eye(2)}, None, {"plane": "pca"}, "already a plane"),
+        ([nm.Client(SITES["north"], condition=SITES["north"])], MODELS, {}, "have a condition"),
     ],
 )
 def test_what_cannot_be_shown_is_refused_with_the_reason(clients, generators, settings, says):

@@ -194,7 +194,7 @@ console.log(survivalWords(study, numbersOf({json.dumps(own.scene)}, {{ get: () =
         "utf-8",
     )
     said = node(page)
-    assert said.startswith("Up to ε = 50 the noise decides: there is no ε from which on the order survives.")
+    assert said.startswith("Up to ε = 50 the noise decides: the order survives at none of these ε.")
 
 
 def test_code_and_share_string_rebuild_the_scene(lab, own):

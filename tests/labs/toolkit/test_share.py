@@ -106,7 +106,7 @@ def test_a_string_from_a_lab_with_data_opens_only_where_the_data_are():
 
 
 def test_a_dashboards_string_needs_a_dashboard_of_the_data():
-    with pytest.raises(nm.InvalidInput, match=r"holds a Dashboard's settings, not its data.*same data.*from_share"):
+    with pytest.raises(nm.InvalidInput, match=r"contains a Dashboard's settings, not its data.*same data.*from_share"):
         nm.Dashboard.from_share(compared().share())
 
 
@@ -158,16 +158,16 @@ BAD = {
     "not text": (7, "is 7. Give the text"),
     "another lab's": (
         share.pack("CorrelationLab", nm.Scene.preset_named("Two clients")),
-        r"of a CorrelationLab.*Use nm.CorrelationLab.from_share",
+        r"for a CorrelationLab.*Use nm.CorrelationLab.from_share",
     ),
     "under another lab's name": (GOOD.replace("Playground", "CorrelationLab"), "Use nm.CorrelationLab"),
     "another version's": (GOOD.replace("nbm1", "nbm2"), "version 2.*pip install -U"),
     "no zlib": (packed_bytes("Playground", b"not zlib"), "cannot be unpacked"),
-    "with a tail": (packed_bytes("Playground", zlib.compress(b"{}") + b"tail"), "foreign"),
+    "with a tail": (packed_bytes("Playground", zlib.compress(b"{}") + b"tail"), "unknown"),
     "cut and summed anew": (packed_bytes("Playground", zlib.compress(b"{}" * 99)[:-5]), "missing"),
-    "no JSON": (packed_bytes("Playground", zlib.compress(b"{")), "holds no scene"),
-    "deep JSON": (packed_bytes("Playground", zlib.compress(b"[" * 10**6)), "holds no scene"),
-    "no UTF-8": (packed_bytes("Playground", zlib.compress(b"\xff{}")), "holds no scene"),
+    "no JSON": (packed_bytes("Playground", zlib.compress(b"{")), "contains no scene"),
+    "deep JSON": (packed_bytes("Playground", zlib.compress(b"[" * 10**6)), "contains no scene"),
+    "no UTF-8": (packed_bytes("Playground", zlib.compress(b"\xff{}")), "contains no scene"),
     "another scene": (packed_bytes("Playground", zlib.compress(b'{"clients": 3, "generators": []}')), "clients"),
     "a copycat of all memory": (
         packed_scene(generators=[COPYCAT]),
@@ -175,9 +175,9 @@ BAD = {
     ),
     "of 200,000 fields": (packed_scene(**{f"k{i}": 0 for i in range(200_000)}), "made by a later version"),
     "a name that ends lines": (packed_scene(preset="a\x00b"), "preset"),
-    "of version 10000000…": (f"nbm1{0:09999}.Playground.e", "of version 1000"),
-    "of a lab with a long name": (f"nbm1.{'L' * 10**6}.e", "not of a Playground"),
-    "of 10 MB": ("nbm1.Playground." + "e" * 10**7, "No lab makes such a string"),
+    "of version 10000000…": (f"nbm1{0:09999}.Playground.e", "has version 1000"),
+    "of a lab with a long name": (f"nbm1.{'L' * 10**6}.e", "not for a Playground"),
+    "of 10 MB": ("nbm1.Playground." + "e" * 10**7, "No lab creates such a string"),
     "infinite": (packed_bytes("Playground", zlib.compress(b'{"clients":[],"generators":[],"half":1e999}')), "clients"),
 }
 

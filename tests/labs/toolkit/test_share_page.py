@@ -108,20 +108,20 @@ def hostile():
         "no zlib": (b"not zlib", "cannot be unpacked"),
         "with a tail": (zlib.compress(b"{}") + b"tail", "damaged"),
         "cut": (zlib.compress(b"{}" * 99)[:-5], "damaged"),
-        "no JSON": (zlib.compress(b"{"), "holds no scene"),
-        "no UTF-8": (zlib.compress(b'\xff{"clients": 1}'), "holds no scene"),
-        "deep JSON": (zlib.compress(b"[" * 10**6), "holds no scene"),
+        "no JSON": (zlib.compress(b"{"), "contains no scene"),
+        "no UTF-8": (zlib.compress(b'\xff{"clients": 1}'), "contains no scene"),
+        "deep JSON": (zlib.compress(b"[" * 10**6), "contains no scene"),
         "deep and closed": (zlib.compress(b"[" * 10**6 + b"]" * 10**6), "nested too deep|has no fields"),
         "nothing": (zlib.compress(b"null"), "has no fields"),
         "a prototype": (zlib.compress(b'{"__proto__": {"clients": []}}'), "has no"),
-        "infinite": (zlib.compress(endless.encode()), "half is Infinity, and should be from"),
+        "infinite": (zlib.compress(endless.encode()), "half is Infinity, but should be from"),
     }
     yield from ((why, packed_bytes("Playground", data), said) for why, (data, said) in packed.items())
-    yield "beyond its bounds", text_of("Playground", far), "half is 2000000, and should be from 0.001 to 1000000"
+    yield "beyond its bounds", text_of("Playground", far), "half is 2000000, but should be from 0.001 to 1000000"
     yield (
         "a copycat of all memory",
         text_of("Playground", {**nm.Playground().scene, "generators": [copycat]}),
-        "count is 50000000, and should be from 2 to 2000",
+        "count is 50000000, but should be from 2 to 2000",
     )
     newer = {**nm.Playground().scene, "newer": 1}
     yield (
@@ -129,14 +129,14 @@ def hostile():
         text_of("Playground", newer),
         "made by a later version of nbmetrics; open it with a newer one",
     )
-    yield "another lab's", nm.TwinsLab().share(), "of a TwinsLab, and this page shows a Playground"
-    yield "another version's", good.replace("nbm1", "nbm2"), "of version 2, and this page reads version 1"
+    yield "another lab's", nm.TwinsLab().share(), "for a TwinsLab, but this page shows a Playground"
+    yield "another version's", good.replace("nbm1", "nbm2"), "has version 2, but this page reads version 1"
     yield "a letter changed", good[:40] + ("A" if good[40] != "A" else "B") + good[41:], "checksum"
     yield "a word", "hello", "After # a link has nbm1.Playground"
     yield "markup", "<img src=x onerror=alert(1)>", "After # a link has"
     yield "empty", "", "After # a link has"
-    yield "of a lab with a long name", f"nbm1.{'L' * 10**6}.e", "of a LLL"
-    yield "too long", "nbm1.Playground." + "e" * 10**7, "letters: no lab makes such a link"
+    yield "of a lab with a long name", f"nbm1.{'L' * 10**6}.e", "for a LLL"
+    yield "too long", "nbm1.Playground." + "e" * 10**7, "letters: no lab creates such a link"
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +174,7 @@ def test_each_side_reads_what_the_other_wrote(made, tmp_path):
 
 
 # What the page lacks for a scene that Python shows: other rows and points, a teacher's lesson, what others are of.
-LACKING = "about points that this page does not hold|a teacher’s own|is of other rows|opens in a notebook"
+LACKING = "about points that this page does not contain|made by a teacher|is about other rows|open it in a notebook"
 
 
 @needs_node
@@ -212,10 +212,10 @@ def test_a_page_of_wider_rows_opens_only_what_it_has_the_numbers_of(tmp_path):
     good = [(state, scene), (led, scene), (state, renamed)]
     good = [{"lab": "Playground", "state": s, "text": text_of("Playground", x), "scene": x} for s, x in good]
     wrong = {
-        "rows of the plane, and this page has wider": flat,
+        "its rows have two features; those of this page": flat,
         "Python has to compute its numbers": {**scene, "clients": heavy},
-        "it is of other rows": {**scene, "plane": {**scene["plane"], "dim": 8}},
-        "this page shows rows of 9 features": {**scene, "generators": nm.Playground().scene["generators"]},
+        "it is about other rows": {**scene, "plane": {**scene["plane"], "dim": 8}},
+        "this page shows rows with 9 features": {**scene, "generators": nm.Playground().scene["generators"]},
     }
     bad = [
         {"lab": "Playground", "state": state, "text": text_of("Playground", x), "why": said, "said": said}

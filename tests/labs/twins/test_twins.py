@@ -149,17 +149,17 @@ class TestNumbers:
         made = {}
         exec(twins_lab("Identical clients (no twin)").to_code(), made)
         made["lab"].close()
-        assert "one mean and covariance" in capsys.readouterr().out and "pair" not in made
+        assert "the same mean and covariance" in capsys.readouterr().out and "pair" not in made
 
     def test_where_there_is_no_twin_the_reason_is_given(self, twins_lab):
         lab = twins_lab("Identical clients (no twin)")
-        assert "one mean and covariance" in lab.result["reason"] and lab.result["second"] is None
-        with pytest.raises(theory.NoTwin, match="one mean and covariance"):
+        assert "the same mean and covariance" in lab.result["reason"] and lab.result["second"] is None
+        with pytest.raises(theory.NoTwin, match="the same mean and covariance"):
             lab.twin()
 
     def test_a_client_without_weight_elsewhere_makes_no_twin_of_one_client(self, twins_lab):
         lab = twins_lab([nm.Client(nm.Gaussian([0, 0]), weight=1), nm.Client(nm.Gaussian([2, 0]), weight=0)])
-        assert "one mean and covariance" in lab.result["reason"]
+        assert "the same mean and covariance" in lab.result["reason"]
 
     def test_the_printed_construction_does_not_score_alike(self, twins_lab):
         lab = twins_lab([nm.Gaussian([-1, 0]), nm.Gaussian([1, 0])], construction="printed")

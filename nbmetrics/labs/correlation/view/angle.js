@@ -59,7 +59,7 @@ export class AnglePicture {
     this.sheet.root.append(...drawn);
     this.formula = el("p", { class: "nbm-pair-formula nbm-pair-secret" });
     const note =
-      "Across: the correlation. Up: √(1 − ρ²), what x leaves open. CFID is the squared chord between the tips.";
+      "Across: the correlation. Up: √(1 − ρ²), what x does not explain. CFID is the squared chord between the tips.";
     this.root = el("section", { class: "nbm-pair-card nbm-pair-angle-card", "aria-label": "Angles" }, [
       el("h3", {}, ["CFID is a squared chord"]),
       this.sheet.root,

@@ -10,10 +10,10 @@ import { numeral } from "../../toolkit/view/numbers.js";
 import { SCORE_NAMES, SCORES, withParts } from "./maths.js";
 
 const SEES = {
-  mfid: "y and ŷ, without their x: nothing of the pairing",
-  rfid: "the two clouds: something, by the unit of x",
-  cfid: "y and ŷ at every x: all of it, in any unit",
-  squared_difference: "the two slopes alone",
+  mfid: "y and ŷ without x: no part of the pairing",
+  rfid: "the two clouds: part of it, depending on the unit of x",
+  cfid: "y and ŷ at each x: all of it, in any unit",
+  squared_difference: "only the two slopes",
 };
 const MAX_SCORE = 4;
 // In words where there is room: a formula is no name.

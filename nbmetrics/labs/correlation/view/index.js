@@ -24,7 +24,7 @@ import { PairTables } from "./tables.js";
 /** @param {Pair} scene @param {boolean} isVeiled whether the scores are not to be told yet */
 export function headlineWords(scene, isVeiled) {
   const { rho, rho_hat } = scene;
-  if (rho === rho_hat) return "The generator pairs ŷ with x as the data do: no score has anything to see.";
+  if (rho === rho_hat) return "The generator pairs ŷ with x as the data do: no score sees a difference.";
   const how = `The generator ${pairingWords(rho, rho_hat)}`;
   if (isVeiled) return `${how}.`;
   const { rfid, cfid } = scoresOf(scene);
@@ -33,8 +33,8 @@ export function headlineWords(scene, isVeiled) {
 
 /** @param {number} rho @param {number} rhoHat another one */
 function pairingWords(rho, rhoHat) {
-  if (rhoHat === 0) return "takes no notice of x";
-  if (rho === 0) return "follows x, and the data do not";
+  if (rhoHat === 0) return "ignores x";
+  if (rho === 0) return "follows x; the data do not";
   if (rho * rhoHat < 0) return "pairs ŷ with x the wrong way round";
   return Math.abs(rhoHat) < Math.abs(rho) ? "follows x too loosely" : "follows x too closely";
 }
@@ -135,8 +135,8 @@ function cloudCard(clouds) {
 
 function cloudNote() {
   return el("p", { class: "nbm-note" }, [
-    "The clouds have the same x and the same noise on both sides; a, b and c are the same inputs. Between them: how y and ŷ are spread",
-    el("span", { class: "nbm-pair-secret" }, [", all that MFID looks at"]),
+    "Both clouds use the same x and the same noise; a, b and c mark the same inputs. Between them: the distributions of y and ŷ",
+    el("span", { class: "nbm-pair-secret" }, [", all that MFID compares"]),
     ". Ellipses: 1σ.",
   ]);
 }

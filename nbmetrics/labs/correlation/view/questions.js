@@ -39,15 +39,15 @@ export const QUESTIONS = [
   {
     kind: "Predict",
     text:
-      "The generated ŷ is spread exactly like y, but paired with x in its own way. " +
+      "The generated ŷ has exactly the distribution of y, but is paired with x differently. " +
       "Which score cannot see a wrong pairing?",
     veils: "scores",
     right: "mfid",
     start: EXAMPLE,
     act: {},
     reply:
-      `MFID compares y with ŷ and forgets x: ${seen(PLAIN_SCORES.mfid)} for any pairing. RFID compares the two clouds ` +
-      `and sees something, CFID compares y with ŷ at every x: with ${EXAMPLE_NAMED}, and α = 1, they are ` +
+      `MFID compares y with ŷ and ignores x: ${seen(PLAIN_SCORES.mfid)} for any pairing. RFID compares the two clouds ` +
+      `and sees part of it; CFID compares y with ŷ at every x. With ${EXAMPLE_NAMED}, and α = 1, they are ` +
       `${seen(PLAIN_SCORES.rfid)} and ${seen(PLAIN_SCORES.cfid)}.`,
   },
   {
@@ -71,7 +71,7 @@ export const QUESTIONS = [
     right: null,
     start: SCALED,
     act: {},
-    reply: "There. The same data and the same generator: only the unit of x decides how much RFID sees.",
+    reply: "Done. The data and the generator are the same: only the unit of x decides how much RFID sees.",
   },
 ];
 
@@ -153,8 +153,8 @@ export class QuestionCard {
     this.skip = this.button("Just show me", () => this.answer("shown"), signal);
     this.next = this.button("Next", () => this.goOn(), signal);
     this.back = this.button("Back", () => this.goBack(), signal);
-    this.example = this.button("Its example again", () => this.ask(this.pair.question.step), signal);
-    setAttributes(this.back, { title: "To where you were before this question" });
+    this.example = this.button("Show the example again", () => this.ask(this.pair.question.step), signal);
+    setAttributes(this.back, { title: "Go back to where you were before this question" });
     this.reply = el("p", { class: "nbm-pair-told", "aria-live": "polite" });
     const answers = el("div", { class: "nbm-group" }, [...this.choices, this.skip, this.next, this.example, this.back]);
     this.root = el("section", { class: "nbm-pair-ask", "aria-label": "Question" }, [

@@ -12,8 +12,7 @@ import { orderOf } from "../../toolkit/view/ties.js";
 import { comparedWords, kindOf, scoreWords, wordsOf } from "./cell_values.js";
 import { scoreOf } from "./metric_view.js";
 
-const SAVED =
-  "Its terms and the rows that carry it need Python: choose the cell in a notebook, and save the page there.";
+const SAVED = "Its terms and most influential rows need Python: choose the cell in a notebook and save the page there.";
 
 export class CellCard {
   /** @param {Store} store @param {AbortSignal} signal @param {() => void} close */
@@ -86,7 +85,7 @@ export class CellCard {
     const { store } = this;
     if (store.saved) return SAVED;
     if (store.waiting || store.lost) return "Python is busy or gone.";
-    return `Python computes ${doing || "what it is made of"} …`;
+    return `Python computes ${doing || "the details"} …`;
   }
 }
 
@@ -116,8 +115,8 @@ function shareWords({ metrics, clients }, { scores }, { metric, generator }, i, 
   const begin = `${facts.label} of ${generator} is ${shownNumber(avg)} on average`;
   if (few.includes(i)) return `${begin}, which leaves out ${clients[i].name}.`;
   if (!Number.isFinite(part) || !Number.isFinite(avg)) return `${begin}.`;
-  const share = avg > 0 && part >= 0 ? `, ${shareText(part / avg)} of it` : "";
-  const of = few.length ? "of the weight of those that count" : "of the weight";
+  const share = avg > 0 && part >= 0 ? ` (${shareText(part / avg)})` : "";
+  const of = few.length ? "of the weight that counts" : "of the weight";
   return `${begin}; ${clients[i].name}, with ${shareText(counted[i])} ${of}, adds ${shownNumber(part)}${share}.`;
 }
 
@@ -178,9 +177,9 @@ function partList({ parts, rest, total }, clients, chosen) {
         others.reduce((sum, i) => sum + values[i], 0),
       ),
     );
-  if (Math.abs(read(rest)) > 1e-3 * Math.abs(all)) lines.push(line("what few rows leave over", read(rest)));
+  if (Math.abs(read(rest)) > 1e-3 * Math.abs(all)) lines.push(line("remainder from few rows", read(rest)));
   return section(
-    `Each client’s part of FID-all: how far the map from all clients together to the generator carries its data. They add up to ${shownNumber(all)}.`,
+    `Each client’s part of FID-all: how far the map from the pooled clients to the generator moves its data. The parts add up to ${shownNumber(all)}.`,
     el("ul", { class: "nbm-cell-bars" }, lines),
   );
 }
@@ -198,11 +197,14 @@ function bar(name, value, most, words, isChosen) {
 
 /** @param {{client: Carrier[], generator: Carrier[], of: number[], looked: number[]}} rows @param {string[]} cell */
 function carriers({ client, generator, of, looked }, [name, generatorName]) {
-  const some = (/** @type {number} */ side) => (looked[side] < of[side] ? `, of ${looked[side]} looked at` : "");
+  const some = (/** @type {number} */ side) => (looked[side] < of[side] ? `, of ${looked[side]} examined` : "");
   return [
-    section(`Rows of ${name} that ${generatorName} misses most${some(0)}, with KID’s witness:`, chips(client, "pull")),
     section(
-      `Rows of ${generatorName} that ${name} has least like${some(1)}, with KID’s witness:`,
+      `Rows of ${name} that ${generatorName} misses most${some(0)}, by KID’s witness function:`,
+      chips(client, "pull"),
+    ),
+    section(
+      `Rows of ${generatorName} least like those of ${name}${some(1)}, by KID’s witness function:`,
       chips(generator, "pull"),
     ),
   ];
@@ -230,5 +232,5 @@ function chips(rows, of) {
   });
   return items.length
     ? el("ol", { class: "nbm-cell-rows" }, items)
-    : el("p", {}, ["None: each is as likely on the other side."]);
+    : el("p", {}, ["None: every row is as likely on the other side."]);
 }

@@ -181,10 +181,11 @@ export function scoreWords({ scores, values }, i, generator) {
 /** How a score compares with the client's best, and whose that is. @param {Cells} cells @param {number} i @param {string} generator */
 export function comparedWords({ regret, scores, facts, chance }, i, generator) {
   const apart = regret[generator][i];
-  if (apart === 0) return "its best";
-  if (!Number.isFinite(apart)) return Number.isNaN(apart) ? "its best is not known" : "infinitely far from its best";
+  if (apart === 0) return "the client’s best";
+  if (!Number.isFinite(apart))
+    return Number.isNaN(apart) ? "the client’s best is not known" : "infinitely far from the client’s best";
   const side = facts.best !== null ? `farther from ${facts.best} than` : facts.higher ? "below" : "above";
   const best = Object.keys(regret).filter((name) => regret[name][i] === 0);
   const whose = `(${listed(best, [...best.keys()])}, ${shownNumber(scores[best[0]][i])})`;
-  return `${shownNumber(apart)} ${side} its best ${whose}${chance?.[generator][i] ? "; no more than chance" : ""}`;
+  return `${shownNumber(apart)} ${side} the client’s best ${whose}${chance?.[generator][i] ? "; no more than chance" : ""}`;
 }

@@ -136,9 +136,9 @@ function leastReweightingTo(centres, weights, winner, rival, most, scale) {
 
 /** What it takes to dethrone the winner. @param {Reweighting | null} change @param {string[]} generators @param {string[]} clients */
 export function certificateSentence(change, generators, clients) {
-  if (!change) return "No weighting of the clients puts another generator first.";
+  if (!change) return "No change of the weights makes another generator win.";
   const [winner, rival] = [generators[change.winner], generators[change.rival]];
-  if (change.target === null) return `${rival} is level with ${winner} as it is.`;
+  if (change.target === null) return `${rival} is already level with ${winner}.`;
   const from = listed(
     clients,
     change.sources.map(([i]) => i),
@@ -149,7 +149,7 @@ export function certificateSentence(change, generators, clients) {
 
 /* How firmly the winner by avg sits: in what share of weightings it is first, and the least change that dethrones it. */
 
-const HEAD = "How firm is the winner by avg?";
+const HEAD = "How stable is the winner by avg?";
 // Of the weight, so that the rival is ahead and not level.
 const EXTRA_WEIGHT_SHARE = 1e-3;
 
@@ -202,7 +202,7 @@ export class CertificateCard {
 function noteOf(few, names, centres) {
   const odd = names.map((_, g) => g).filter((g) => !centres[g].every(Number.isFinite));
   const clients = few ? `Without ${few === 1 ? "the client" : `the ${few} clients`} with too few rows.` : "";
-  const scores = odd.length ? `Without ${listed(names, odd)}, not of finite score with every client.` : "";
+  const scores = odd.length ? `Without ${listed(names, odd)}: some scores are not finite.` : "";
   return [clients, scores].filter(Boolean).join(" ");
 }
 
@@ -220,5 +220,5 @@ function shareWords({ metric, generators }, winner, answer) {
   const [share, error] = (won[name] ?? [NaN, NaN]).map(read);
   if (!(share >= 0)) return "";
   const sure = error > 0 ? ` (± ${percent(error)})` : "";
-  return `By the numbers as they stand (chance not counted), ${inWords(name)} is first in ${percent(share)}${sure} of weightings drawn at random.`;
+  return `Ignoring sampling noise, ${inWords(name)} wins in ${percent(share)}${sure} of random weightings.`;
 }

@@ -9,7 +9,7 @@ import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, scroller, setText } from "../../toolkit/view/dom.js";
 
 const HEAD = "What each score costs and reveals";
-const HEADS = ["Score", "Up, bytes a client", "Down, bytes a client", "What a client reveals"];
+const HEADS = ["Score", "Up, bytes per client", "Down, bytes per client", "What a client reveals"];
 
 export class Costs {
   /** @param {Store} store @param {AbortSignal} signal */
@@ -46,7 +46,7 @@ export class Costs {
     const count = Object.keys(generators).length;
     setText(
       this.note,
-      `If the rows stayed with the clients: for avg the summaries of ${count === 1 ? "the generator" : `all ${count} generators`} go down and one number each comes up; for all a client’s summary goes up once, and avg can be had from it too. A summary is not private because it is small.`,
+      `If the rows stayed with the clients: for avg, the summaries of ${count === 1 ? "the generator" : `all ${count} generators`} go to each client, which returns one number for each; for all, each client sends one summary, which also gives avg. Being small does not make a summary private.`,
     );
   }
 }

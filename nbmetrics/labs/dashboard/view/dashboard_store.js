@@ -6,7 +6,7 @@
 import { Store } from "../../toolkit/view/store.js";
 import { sameClients } from "./regroup.js";
 
-const NEEDS_PYTHON = "That is of other clients, which needs Python.";
+const NEEDS_PYTHON = "That changes the clients, which needs Python.";
 
 export class BoardStore extends Store {
   /** Whether Python has written what there is to know of the clients on show. */
@@ -52,17 +52,19 @@ export function refusal(scene, model) {
 /** Whether the parts of a scene fit one another. @param {import("./types.js").Scene} scene */
 function whyPartsRefused({ weights, groups, generators, held }) {
   if (!weights.some((weight) => weight > 0)) return "all weights are 0";
-  if (groups.length && groups.length !== weights.length) return "its groups are not those of its clients";
-  if (held.length > weights.length) return "it holds more clients than there are";
+  if (groups.length && groups.length !== weights.length) return "its groups do not match its clients";
+  if (held.length > weights.length) return "it holds the weights of more clients than it has";
   return [generators, held].some((names) => new Set(names).size < names.length) ? "a name appears twice" : "";
 }
 
 /** @param {any} scene @param {Model} model */
 function whyOthersRefused(scene, model) {
   const { clients, generators, metrics, regroup } = model.get("board");
-  if (!sameClients(scene, { regroup })) return "its clients are regrouped otherwise than here";
-  if (scene.weights.length !== clients.length) return `it is of ${scene.weights.length} clients, not ${clients.length}`;
+  if (!sameClients(scene, { regroup })) return "its clients are grouped differently";
+  if (scene.weights.length !== clients.length) return `it has ${scene.weights.length} clients, not ${clients.length}`;
   const unknown = scene.generators.find((/** @type {string} */ generator) => !Object.hasOwn(generators, generator));
   if (unknown !== undefined) return `there is no generator ${unknown}`;
-  return metrics.some((/** @type {any} */ metric) => metric.name === scene.metric) ? "" : "its metric is not here";
+  return metrics.some((/** @type {any} */ metric) => metric.name === scene.metric)
+    ? ""
+    : "its metric is not available here";
 }

@@ -57,7 +57,7 @@ function spreadOf(lined, i) {
 
 /** Who wins by avg along a weight, in words. @param {[number, number, number][]} parts of `breakpoints` @param {string[]} names @param {string} client @param {(share: number) => string} text */
 export function trackWords(parts, names, client, text) {
-  if (!parts.length) return `Who wins by avg as the weight of ${client} moves is not known yet.`;
+  if (!parts.length) return `Not known yet: who wins by avg as the weight of ${client} changes.`;
   const [[, , first], ...rest] = parts;
   if (!rest.length) return `${names[first]} wins by avg whatever the weight of ${client}.`;
   const [[from]] = rest;

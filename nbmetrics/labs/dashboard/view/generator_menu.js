@@ -10,7 +10,7 @@ import { lockable } from "../../toolkit/view/locks.js";
 import { forbid, Menu } from "../../toolkit/view/menu.js";
 import { Variables } from "../../toolkit/view/notebook_variables.js";
 
-const NOTHING_FITS = "Rows of as many features as the clients’, such as an array or a DataFrame, would be listed here";
+const NOTHING_FITS = "Arrays and DataFrames with the clients’ number of features are listed here";
 const ONLY = "It is the only generator";
 
 export class Candidates {
@@ -19,7 +19,7 @@ export class Candidates {
     this.store = store;
     this.attach = new Menu("Attach", signal, () => store.send({ kind: "names" }));
     this.variables = new Variables(store, this.attach);
-    this.none = this.attach.item("No variable of the notebook yet", () => {});
+    this.none = this.attach.item("No matching notebook variable yet", () => {});
     forbid(this.none, NOTHING_FITS);
     this.attach.add(this.none, this.variables.root);
     this.remove = toolbar.button("Remove", () => this.removeChosen());
@@ -76,7 +76,7 @@ export class Progress {
       : filled.doing
         ? `now: ${filled.doing}`
         : "";
-    const gone = store.lost ? "Python is gone: what is known stays" : now;
+    const gone = store.lost ? "Python has stopped: known scores stay" : now;
     setText(this.words, `So far, ${filled.done} of ${filled.total} scores${gone ? `; ${gone}` : ""}`);
     setText(this.button, this.isStopped ? "Go on" : "Stop");
     this.button.hidden = Boolean(store.saved) || store.lost;

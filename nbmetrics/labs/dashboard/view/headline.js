@@ -11,7 +11,7 @@ import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, keepRoom, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { briefly } from "./place_ranges.js";
 
-const POINTS = "Points: how far the client’s score is from that of the generator that is best for it.";
+const POINTS = "Points: how far the client’s score is from the score of its best generator.";
 
 export class Headline {
   /** @param {Store} store @param {AbortSignal} signal @param {Progress} progress */

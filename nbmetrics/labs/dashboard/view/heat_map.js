@@ -130,7 +130,7 @@ export class HeatMap {
     this.folded.hidden = !count;
     setText(
       this.folded,
-      `${clients.length} clients in ${count} groups of clients that are alike; worst: ${clients[furthest.client]?.name ?? "–"}. Choose a group to unfold it.`,
+      `${clients.length} clients in ${count} groups of similar clients; worst: ${clients[furthest.client]?.name ?? "–"}. Choose a group to expand it.`,
     );
     this.matrix.show({
       rows: lines.map((line) => {
@@ -198,9 +198,9 @@ function choice(name, choices, take, signal) {
 const MARKS = {
   ring: "the client’s best",
   arrow: "beyond the colours",
-  thin: "no more than chance above its best",
+  thin: "no more than chance above the client’s best",
   crossed: "cannot tell the generators apart",
-  span: "least and largest of a group",
+  span: "smallest and largest of a group",
   nan: "no number",
   unknown: "not computed yet",
 };
@@ -249,7 +249,7 @@ export class Legend {
 
 /** @param {string} colour @param {import("./types.js").MetricFacts} facts */
 function whatOf(colour, { label, best, higher, corrected }) {
-  const without = corrected ? ", without the bias of few rows" : "";
+  const without = corrected ? ", corrected for few rows" : "";
   if (colour === "raw") return best !== null ? `how far ${label} is from ${best}` : `${label}${without}`;
   const side = best !== null ? `farther from ${best} than` : higher ? "below" : "above";
   return `regret: ${label} ${side} the client’s best${without}`;
@@ -297,7 +297,7 @@ export function groupOf(cells, { generators, colour }, shares, members) {
       const is = kindOf(mean, isKnown);
       if (is === "unknown") return "not computed yet";
       if (is !== "score") return KINDS[is];
-      const what = isRaw ? "" : cells.facts.higher ? " below their bests" : " above their bests";
+      const what = isRaw ? "" : cells.facts.higher ? " below the clients’ best" : " above the clients’ best";
       const soFar = isAll ? "" : ", so far";
       return `${shownNumber(mean)}${what} on average, ${span.map(shownNumber).join(" to ")}${soFar}`;
     },

@@ -34,7 +34,7 @@ const NAME_PX = { wide: 116, narrow: 76 };
 const BESIDE_PX = 560;
 const ROW_PX = { plain: 34, pictured: 42, most: 56, all: 306 };
 const MEANINGS =
-  "avg: the mean of the clients’ own scores, each by its weight. all: one score against the clients’ data pooled by weight.";
+  "avg: the weighted mean of the clients’ own scores. all: one score against the clients’ data, pooled by weight.";
 const FAR = {
   saved: "Not known for these weights: needs a notebook",
   live: "Not known for these weights yet: Python is computing",
@@ -347,8 +347,7 @@ class Words {
 
 // Pictures of fewer pixels a side show them as squares, larger ones are smoothed.
 const MAX_PIXELS_AS_SQUARES = 20;
-const NOTE =
-  "Pictures: drawn at random, not the best, from the same places in every generator’s images. Point at some to see them larger.";
+const NOTE = "Images: chosen at random, at the same positions for every generator. Point at one to enlarge it.";
 
 /** @type {WeakMap<Element, Strip>} */
 const shown = new WeakMap();

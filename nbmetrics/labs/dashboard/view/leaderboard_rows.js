@@ -22,7 +22,7 @@ import { listed, percent } from "./verdict.js";
 const INTERVAL_ERRORS = 1.959964;
 const DIGITS = 6;
 const NOT_YET = { text: "…", small: "", value: NaN, isOld: true };
-const OTHERS = { text: "–", small: "", value: NaN, isOld: false, title: "avg leaves out clients that all has" };
+const OTHERS = { text: "–", small: "", value: NaN, isOld: false, title: "avg leaves out clients that all includes" };
 const TOO_FAR = { text: "–", small: "", value: NaN, isOld: true, isFar: true };
 
 /** @param {Shown} shown @returns {Part[]} */
@@ -106,7 +106,7 @@ export function worstWords({ generators }, { clients }, { avgLosses, worst }) {
   const g = leastOf(avgLosses);
   const client = clients[worst[g]?.client];
   return client
-    ? `Worst off: ${inWords(client.name)} (${scoreText(worst[g].value)}) with ${inWords(generators[g])}.`
+    ? `Worst client: ${inWords(client.name)} (${scoreText(worst[g].value)}) with ${inWords(generators[g])}.`
     : "";
 }
 
@@ -121,16 +121,16 @@ export function scoreText(value) {
 export function legendOf(numbers, { facts, errors, byAll, few }, logs) {
   const exact = errors.avg?.every((error) => error === 0);
   const lines = exact
-    ? "Exact: nothing was drawn, so there are no intervals."
-    : "Line: 95 % of that number. Bar: 95 % of the difference to the leader, all pairs at once: clear of the leader’s tick, it is more than chance.";
+    ? "Exact scores: nothing was sampled, so there are no intervals."
+    : "Line: 95 % interval of the score. Bar: 95 % interval of the difference to the leader, for all pairs at once; a bar clear of the leader’s tick is more than chance.";
   return [
     facts.higher ? "Higher is better." : "Lower is better.",
     errors.avg ? lines : "No intervals: places may be chance.",
-    "2 (1–4): second by its number, first to fourth by what is more than chance.",
+    "2 (1–4): second by score, first to fourth when chance is allowed for.",
     few.length ? leftOut(numbers, few) : "",
-    facts.corrected ? "Numbers are without the bias of few rows, the plain ones beside them." : "",
-    facts.same && !byAll ? "avg and all agree, always: they differ by the same number for every generator." : "",
-    logs.length ? `Dots of ${logs.join(" and ")} stand on a logarithmic scale.` : "",
+    facts.corrected ? "Scores are corrected for few rows; “plain” marks uncorrected ones." : "",
+    facts.same && !byAll ? "avg and all always agree: they differ by the same number for every generator." : "",
+    logs.length ? `Dots of ${logs.join(" and ")} are on a logarithmic scale.` : "",
   ]
     .filter(Boolean)
     .join(" ");

@@ -17,7 +17,7 @@ import { RegretCard } from "./regret_card.js";
 import { SettleCard } from "./sample_size_planning.js";
 import { Triangle } from "./triangle.js";
 
-const LABELS = { pays: "Who pays", firm: "How firm", mixture: "Mixture", costs: "Costs" };
+const LABELS = { pays: "Who loses", firm: "How stable", mixture: "Mixture", costs: "Costs" };
 
 export class Levels {
   /** @param {Store} store @param {AbortSignal} signal @param {{headline: Headline, heat: HeatMap, costs: Costs}} parts */

@@ -19,9 +19,9 @@ import { inWords, sharesOf } from "./metric_view.js";
 import { percent } from "./verdict.js";
 
 const HEAD = "Would a mixture do better?";
-const WHAT = "Rows served from several generators at once, in the shares with the least KID-all.";
-const TRY = "Move the shares: the others follow in proportion, and | marks the best.";
-const SAVED = "It needs Python: find it in a notebook, and save the page there.";
+const WHAT = "A mixture takes its rows from several generators, in the shares with the lowest KID-all.";
+const TRY = "Move a share: the others follow in proportion. | marks the best.";
+const SAVED = "Available in a notebook.";
 // Sliders that are shown without opening more.
 const MAX_SLIDERS_SHOWN = 6;
 
@@ -119,8 +119,8 @@ export class MixtureCard {
     }
     if (isOld)
       return store.saved
-        ? "Of other weights or generators: a notebook finds it again."
-        : "Of other weights or generators.";
+        ? "This mixture is for other weights or generators. Open a notebook for a new one."
+        : "This mixture is for other weights or generators.";
     return isFound || !store.saved ? "" : SAVED;
   }
 
@@ -171,9 +171,7 @@ export class MixtureCard {
     const isBest = alpha.every((share, j) => share === best[j]);
     setText(
       this.summary,
-      best[single] === 1
-        ? `No mixture is found that does better than ${name} alone.`
-        : `Serve ${mixtureWords(mixture)}.`,
+      best[single] === 1 ? `No mixture was found that beats ${name} alone.` : `Mix ${mixtureWords(mixture)}.`,
     );
     for (const { row, j } of this.rows) row.paint(alpha[j], best[j]);
     this.back.hidden = isBest;
@@ -209,10 +207,10 @@ function bestSentence({ score, cross_fitted: fitted, best_single_score: alone, n
   const own = shownNumber(read(score));
   const honest = read(fitted);
   const first = Number.isNaN(honest)
-    ? `KID-all ${own} on the rows it was chosen on, which flatters it; no cross-fitted score: ${note}`
+    ? `KID-all ${own} on the rows used to choose it, so too low; no cross-fitted score: ${note}`
     : honest === read(score)
       ? `KID-all ${own}, exact`
-      : `KID-all ${shownNumber(honest)}, cross-fitted: ${note}; ${own} on the rows it was chosen on, which flatters it`;
+      : `KID-all ${shownNumber(honest)}, cross-fitted: ${note}; ${own} on the rows used to choose it, so too low`;
   return `${first}. ${single} alone has ${shownNumber(read(alone))}.`;
 }
 
@@ -246,7 +244,7 @@ function clientsSentence(saved, clients, single) {
       ? `${some.length} (most: ${inWords(clients[some[0]].name)}, ${shownNumber(Math.abs(saved[some[0]]))})`
       : "none";
   };
-  return `Beside ${single} alone it lowers KID for ${most(1)} of the ${clients.length} clients, and raises it for ${most(-1)}.`;
+  return `Compared with ${single} alone, it lowers KID for ${most(1)} of the ${clients.length} clients, and raises it for ${most(-1)}.`;
 }
 
 /** @param {number[]} scores @param {number[]} alone @param {{name: string}[]} clients @param {string} single */

@@ -20,7 +20,7 @@ import { inWords } from "./metric_view.js";
 import { leastOf } from "./place_ranges.js";
 import { regret } from "./winner_regions.js";
 
-const HEAD = "Who pays for it?";
+const HEAD = "Which clients lose?";
 const CLIENTS_SHOWN_FIRST = 5;
 // Pixels of a name beside its bars.
 const NAME_PX = 90;
@@ -114,14 +114,14 @@ export function orderByLoss(lost) {
 /** @param {number} value */
 export function lossText(value) {
   if (Number.isNaN(value)) return "not known";
-  return value === 0 ? "0, its best" : value === Infinity ? "∞" : shownNumber(value);
+  return value === 0 ? "0 (best)" : value === Infinity ? "∞" : shownNumber(value);
 }
 
 /** @param {import("./types.js").MetricFacts} facts */
 export function keyOf({ label, higher, best, corrected }) {
   const side = best !== null ? `farther from ${best} than` : higher ? "below" : "above";
-  const without = corrected ? ", without the bias of few rows" : "";
-  return `How far each client’s ${label} is ${side} its own best${without}, if everybody gets`;
+  const without = corrected ? ", corrected for few rows" : "";
+  return `How far each client’s ${label} is ${side} the client’s best${without}, if everybody gets`;
 }
 
 function makeRow() {

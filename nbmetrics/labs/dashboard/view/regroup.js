@@ -100,7 +100,7 @@ export class Regroup {
     const { store } = this;
     store.finish();
     this.asked = store.model.get("result");
-    setText(this.words, `${text}: Python is at it.`);
+    setText(this.words, `${text}: Python is computing …`);
     store.send({ kind: "regroup", change });
   }
 

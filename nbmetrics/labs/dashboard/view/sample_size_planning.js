@@ -79,7 +79,7 @@ export function settle(away, variances, sizes) {
 
 /** The advice. @param {Settling} found @param {string} leader @param {string} rival @param {string[]} clients */
 export function settleSentence({ now, rows, buys }, leader, rival, clients) {
-  if (Number.isNaN(now)) return `What would settle ${leader} or ${rival} is not known.`;
+  if (Number.isNaN(now)) return `Not known: how many more rows would decide between ${leader} and ${rival}.`;
   if (!buys.length) return `More rows would change nothing: ${leader} and ${rival} are compared exactly.`;
   const present = `one-sided ${pText(now)}`;
   if (now <= SETTLED_PVALUE) {
@@ -90,7 +90,7 @@ export function settleSentence({ now, rows, buys }, leader, rival, clients) {
   const more = `${rows.toLocaleString("en-US")} more rows from ${source}`;
   const then = pText(best.after[n]);
   if (best.after[n] > NOTABLE_SHARE * now) {
-    return `No single source settles ${leader} or ${rival}: ${more} should leave ${present} at ${then}.`;
+    return `More rows from one source would not decide between ${leader} and ${rival}: with ${more}, ${present} should become ${then}.`;
   }
   const said = `${more} should bring ${present} to ${then}`;
   const generated = buys.find(({ client }) => client === null);
@@ -101,12 +101,12 @@ export function settleSentence({ now, rows, buys }, leader, rival, clients) {
 
 /* What would settle it: the p-value of the leader over its rival, now and after more rows of one client or side. Python gives the variance of the difference of the two by source, for the weights that it answered last. */
 
-const HEAD = "What would settle it?";
+const HEAD = "Would more rows decide it?";
 // Sources in the table.
 const MAX_SOURCES = 4;
-const SAVED = "For other weights than these: Python says it anew in a notebook.";
+const SAVED = "For other weights, open a notebook.";
 const MEANING =
-  "p: how often two equally good generators come out as far apart in this order, or farther. After more rows: its mean over what they may show. Columns: so many more rows of the source alone; sources that change nothing are left out.";
+  "p: how often two equally good generators would differ at least this much, in this order, by chance. After more rows: the expected p. Columns: this many more rows from that source alone; sources that change nothing are left out.";
 
 /** @typedef {{pair?: [string, string], variances?: number[], sizes?: number[], why?: string}} Buys  see sample_size_planning.py */
 
@@ -135,7 +135,7 @@ export class SettleCard {
       setText(this.note, "");
       return setText(
         this.sentence,
-        isKnown ? SAVED : `Not known: ${(buys.why ?? "Python has not said yet").replace(/\.$/, "")}.`,
+        isKnown ? SAVED : `Not known: ${(buys.why ?? "Python has not computed it yet").replace(/\.$/, "")}.`,
       );
     }
     if (isOld) return; // Python answers in a moment

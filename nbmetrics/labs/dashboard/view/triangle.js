@@ -423,18 +423,16 @@ export class WinnerChoice {
     const byAvg = `Who wins by ${label} avg`;
     if (same) return `${byAvg}; by all it is the same, as always with ${label}.`;
     if (pooled === false) return `${byAvg}.`;
-    if (this.root.hidden) return `${byAvg}. By all: choose it in a notebook, and save the page there.`;
+    if (this.root.hidden) return `${byAvg}. By all: available in a notebook.`;
     if (this.by === "avg") return `${byAvg}.`;
     if (winners) {
-      const further = told.doing ? ` Python goes on: ${told.doing} …` : "";
-      const shifted = winners.shifted
-        ? " The bias of few rows is taken off as it was at the weights then on show."
-        : "";
-      return `Who wins by ${label}-all: Python’s at ${winners.points.length} points, taken for straight in between.${shifted}${further}`;
+      const further = told.doing ? ` Python is still computing ${told.doing} …` : "";
+      const shifted = winners.shifted ? " The correction for few rows is the one for the weights shown then." : "";
+      return `Who wins by ${label}-all: computed by Python at ${winners.points.length} points, linear in between.${shifted}${further}`;
     }
-    if (store.saved) return `${byAvg}: by all a notebook computes it for these groups and weights within them.`;
-    if (store.lost || store.waiting) return `${byAvg}: Python, which computes all, is busy or gone.`;
-    if (told.error) return `${byAvg}: by all it is not known. Python: ${told.error}`;
+    if (store.saved) return `${byAvg}. By all, for these groups and the weights within them: available in a notebook.`;
+    if (store.lost || store.waiting) return `${byAvg}. Python, which computes all, is busy or gone.`;
+    if (told.error) return `${byAvg}. By all: not known. Python: ${told.error}`;
     return `${byAvg}, until Python has computed all: ${told.doing || "it begins"} …`;
   }
 }

@@ -83,18 +83,18 @@ function stateAndHeadline(names, sides, winners, about, size) {
   const on = `on ${about.label}, `;
   const [last, tops] = [winners.length - 1, sides.map(({ plain }) => firstOf(plain))];
   if (!isShared(winners[0], winners[last]) && (isExact(sides) || doDiffer(about.p))) {
-    const more = "This is more than chance and sample size";
+    const more = "Chance and sample size do not explain this";
     return { state: "winner", body: `${on}avg and all disagree: ${each(names, winners)}. ${more}.` };
   }
   if (!isShared(tops[0], tops[last])) {
-    const fix = about.corrected ? "Corrected for few rows" : "With chance allowed for";
+    const fix = about.corrected ? "Corrected for few rows" : "Allowing for chance";
     const body = `${on}${firsts(names, tops)}, ${sampleSizeClause(about.p)}. ${fix}, ${correctedLeaders(names, winners)}.`;
     return { state: "size", body };
   }
   const by = last > 0 ? ", by avg and by all" : "";
-  const always = about.same ? "; avg and all agree, always" : "";
+  const always = about.same ? "; avg and all always agree" : "";
   if (!isSame(winners[0], winners[last])) {
-    const doubt = isShared(winners[0], winners[last]) ? "" : ", which is not shown to be more than chance";
+    const doubt = isShared(winners[0], winners[last]) ? "" : ", which may be chance";
     return { state: "tie", body: `${on}there is no single winner: ${each(names, winners)}${doubt}.` };
   }
   const [who, count] = [listed(names, winners[0]), winners[0].length];
@@ -148,8 +148,8 @@ const doDiffer = (p) => isTested(p) && p <= SIGNIFICANCE_LEVEL;
 
 /** How far sample size accounts for two orders. @param {number | null} p */
 function sampleSizeClause(p) {
-  if (!isTested(p)) return "which sample size may explain: it was not tested";
-  return doDiffer(p) ? "which is not shown to be more than sample size" : "which sample size alone can explain";
+  if (!isTested(p)) return "which sample size may explain (not tested)";
+  return doDiffer(p) ? "which sample size may still explain" : "which sample size alone can explain";
 }
 
 /** All names, or the first of many and how many more. @param {string[]} names @param {number[]} which @param {number} [mostNamed] */
@@ -186,7 +186,7 @@ function correctedLeaders(names, winners) {
 
 /** How easily chance puts the leader before its closest rival: once where avg and all name one pair. @param {string[]} names @param {Aggregate[]} sides @param {number[]} placed */
 function pValues(names, sides, placed) {
-  if (isExact(sides)) return ["This is exact: nothing was drawn, so nothing is chance."];
+  if (isExact(sides)) return ["These scores are exact: nothing was sampled, so chance plays no part."];
   const closest = sides.map((side) => closestOf(side, placed));
   const [first, last] = [closest[0], closest[closest.length - 1]];
   const tied = sides.map(({ ranges }, side) => !ranges.better[closest[side].leader][closest[side].rival]);
@@ -200,7 +200,7 @@ function pValues(names, sides, placed) {
 /** Why a small p-value is no separation. @param {number} p @param {boolean} isTied @param {number} size */
 function takenAlone(p, isTied, size) {
   if (!isTied || !(p < SIGNIFICANCE_LEVEL) || size < 3) return "";
-  return ` (not enough where ${(size * (size - 1)) / 2} pairs are compared at once)`;
+  return ` (not small enough for ${(size * (size - 1)) / 2} pairs compared at once)`;
 }
 
 /** The leader, the rival that is fewest standard errors behind it, and the p-value of their order. @param {Aggregate} side @param {number[]} placed */
@@ -246,7 +246,7 @@ function checks(sides, { p, enough, clients, few }) {
   }
   if (enough === null) return said;
   const rows = enough < clients ? "Enough rows for an interval at only" : "Checked: enough rows for an interval at";
-  const whose = sides.length > 1 ? "avg is decided without" : "without";
+  const whose = sides.length > 1 ? "avg leaves out" : "without";
   const left = few.length ? `: ${whose} ${listed(few, [...few.keys()], NAMES_LISTED_OF_MORE)}` : "";
   return [...said, `${rows} ${enough} of ${clients} clients${left}.`];
 }
@@ -261,9 +261,7 @@ function below(names, sides, { label, distance }) {
   if (!which.length) return [];
   const said = `${label}${sides.length > 1 ? " all" : ""} of ${listed(names, which)} is below 0 by more than chance`;
   const they = which.length === 1 ? "it was" : "they were";
-  return [
-    `${said}: ${they} perhaps fitted to these very rows, or drawn in fixed numbers; AuthPct and C_T check for copies.`,
-  ];
+  return [`${said}, perhaps because ${they} fitted to these same rows. Check for copies with AuthPct and C_T.`];
 }
 
 /** A p-value as read: "p = 0.12". @param {number} p */

@@ -52,7 +52,7 @@ export function viewPictures(store, leaderboard, heat) {
     Leaderboard: () => leaderboard.picture(),
     "Places by avg and by all": many && shown.byAll && !shown.isFar && (() => placesPicture(store, scene, shown, put)),
     "Heat map": () => heatPicture(heat, put),
-    "Who pays for it?": many && choicesOf(shown).length > 0 && (() => put(regretPicture(scene, numbers, shown))),
+    "Which clients lose?": many && choicesOf(shown).length > 0 && (() => put(regretPicture(scene, numbers, shown))),
     Weights: () => weightsPicture(store, scene, numbers, put),
   };
   const [headline] = shown.verdict.sentences;
@@ -81,7 +81,7 @@ function placesPicture(store, scene, shown, put) {
   ribbon.drawing.setAttribute("width", String(RIBBON_PX));
   const words = [
     shown.verdict.sentences[0],
-    "Joined by a bar: not told apart. Dark: crossed by more than chance; dashed: by no more.",
+    "Bar: generators that cannot be told apart. Lines cross by more than chance (dark) or not (dashed).",
   ];
   return { ...put(ribbon.drawing), words };
 }

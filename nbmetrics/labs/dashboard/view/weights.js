@@ -26,7 +26,7 @@ const ROWS_A_BATCH = 50;
 // To what the bars of many clients may run.
 const SCALES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
 const HEAD = "What if a client counted more?";
-const INFLUENCE = "Influence: how much the client decides, its weight times how far the generators lie apart with it.";
+const INFLUENCE = "Influence: how much this client decides (its weight × the spread of its scores).";
 
 export class Weights {
   /** @param {Store} store @param {AbortSignal} signal */
@@ -144,13 +144,13 @@ export class Weights {
     this.most = many ? (SCALES.find((scale) => scale >= wanted) ?? 1) : 1;
     const winner = generators[decided.winner];
     const scale = this.most < 1 ? ` Bars run to ${shareText(this.most)}.` : "";
-    const keys = many ? " On a bar Enter types, H holds." : "";
+    const keys = many ? " On a bar, Enter types a weight, H holds it." : "";
     const kept = held.length ? ` Held: ${held.length}.` : "";
     setText(
       this.key,
       winner === undefined
         ? ""
-        : `Each bar shows who wins by avg at that weight: blue is ${inWords(winner)}, as now; hatched is another.${scale}${keys}${kept}`,
+        : `Each bar shows who wins by avg at that weight. Blue: ${inWords(winner)}, the current winner; hatched: another.${scale}${keys}${kept}`,
     );
     this.byRows.hidden = this.clients.some(({ rows }) => !rows);
     this.list.classList.toggle("nbm-weights-many", many && this.isOpen);
@@ -173,7 +173,7 @@ export class Weights {
     setText(this.more, this.isOpen ? "Fewer clients" : `${hidden} more clients`);
     setAttributes(this.more, { "aria-expanded": String(this.isOpen) });
     setAttributes(this.detail, { "aria-pressed": String(this.isDetailed) });
-    setAttributes(this.list, { title: isAll ? "" : "Those that decide most" });
+    setAttributes(this.list, { title: isAll ? "" : "The clients that decide most" });
     this.root.classList.toggle("nbm-weights-detailed", this.isDetailed);
     for (const part of [this.key, this.words, this.influence]) part.hidden = !this.isDetailed;
   }

@@ -217,8 +217,8 @@ function cardTable(state) {
       "Card",
       "value",
       ...(compared
-        ? ["compared", "honest", "usual difference", "times as far, worse"]
-        : ["honest", "sd of honest", "sds worse than honest"]),
+        ? ["compared", "honest", "usual difference", "times as far (worse)"]
+        : ["honest", "sd of honest", "sd worse than honest"]),
     ],
     rows: CARD_NAMES.map((name) => {
       const numbers = [
@@ -240,11 +240,11 @@ function noteWords({ answer, base, honest, noise, store }) {
     : "Honest: fresh points of the same distribution, nothing copied.";
   if (honest && CARD_NAMES.every((name) => honest[name] === null)) return explanation;
   if (noise && answer.comparable)
-    return `${explanation} A card notices beyond ${NOTICED} times what two such parts of test usually differ by (the grey band).`;
+    return `${explanation} A card notices differences above ${NOTICED} times the usual one between two such parts of test (the grey band).`;
   if (noise)
-    return `${explanation} A card notices beyond ${NOTICED} standard deviations of honest redraws (the grey band).`;
+    return `${explanation} A card notices differences above ${NOTICED} standard deviations of honest redraws (the grey band).`;
   if (store.saved)
-    return `${explanation} This page was saved before Python had redrawn them, so no card says what chance does.`;
-  if (store.lost) return `${explanation} Python had not redrawn them, so no card says what chance does.`;
-  return `${explanation} Python is still redrawing honest points, to learn what chance does.`;
+    return `${explanation} This page was saved before Python had redrawn them, so no card shows the effect of chance.`;
+  if (store.lost) return `${explanation} Python had not redrawn them, so no card shows the effect of chance.`;
+  return `${explanation} Python is still redrawing honest points to measure the effect of chance.`;
 }

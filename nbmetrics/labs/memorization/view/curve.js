@@ -118,7 +118,7 @@ function lessonNow({ scene }) {
 
 /** @param {NoticeLesson["guess"]} guess @param {Record<Guessed, number | null>} places @param {boolean} isKnown @param {MemoState["store"]} store */
 function toldWords(guess, places, isKnown, { saved, lost }) {
-  if (!isKnown && saved) return "These curves are of the scene that was saved: with other sliders they need Python.";
+  if (!isKnown && saved) return "These curves are for the saved scene; other settings need Python.";
   if (!isKnown && lost) return "The curves wait for Python.";
   if (!isKnown) return "The curves come as Python computes them.";
   return GUESSED.map(({ name, label }) => {
@@ -243,7 +243,7 @@ export class MemoCurve {
     if (store.waiting && !isCurrent) return "Python is busy or gone: this curve waits for it.";
     if (!isCurrent || !shownSweep) return "Python computes the curve …";
     if (shownSweep.done < 1) return `Python computes the curve: ${Math.round(100 * shownSweep.done)} %`;
-    return noise || store.lost ? "" : "Python redraws honest points, to learn what chance does …";
+    return noise || store.lost ? "" : "Python redraws honest points to measure the effect of chance …";
   }
 
   /** @param {MemoSweep} found @returns {Aways} */
@@ -337,7 +337,7 @@ function linePath(line, isBroken, across, up) {
 function savedWords(sweep, isCurrent) {
   if (!sweep)
     return "This page was saved without this curve: it needs Python. Open this tab in a notebook, and save the page again.";
-  if (!isCurrent) return "This curve is of the scene that was saved: a new one needs Python.";
+  if (!isCurrent) return "This curve is for the saved scene; a new one needs Python.";
   return sweep.done < 1 ? "This page was saved before Python had all of this curve." : "";
 }
 

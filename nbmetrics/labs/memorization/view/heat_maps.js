@@ -25,7 +25,7 @@ const INK_TURNS = 0.47;
 const BRIGHTEST = 1000;
 const SAVED_MAPS = {
   none: "This page was saved without the maps: they need Python. Open this tab in a notebook, and save the page again.",
-  other: "These maps are of the points that were saved: others need Python.",
+  other: "These maps are for the saved points; others need Python.",
 };
 
 /** @typedef {{x: string, y: string, labels?: {x: string, y: string}, xs: number[], ys: number[], fld: number[][]}} HeatTable */
@@ -40,7 +40,7 @@ export class MemoHeat {
     this.wait = el("p", { class: "nbm-memo-wait" });
     this.maps = el("div", { class: "nbm-memo-maps" });
     this.note = el("p", { class: "nbm-note" }, [
-      "FLD of honest points spoilt in two ways at a time, the third left alone. Bright is worse. A click on a column or row of copies sets the share copied; no slider stands for the other axis.",
+      "FLD of honest points degraded in two of three ways. Brighter is worse. Click a column or row of copies to set the share copied; the other axis has no slider.",
     ]);
     this.root = el("div", {}, [this.wait, this.maps, this.note]);
   }

@@ -27,8 +27,8 @@ const PANELS = { cards: "Cards", curve: "Curve", items: "Items", interactions: "
 const OWN_PANELS = ["cards", "items"];
 const QUESTIONS = {
   made: ["Drag “Share copied” to the right.", "Which card notices first?"],
-  saved: ["Which cards notice?", "Choose a preset. The picture follows the sliders, too; new cards need Python."],
-  own: ["Is your generator memorizing?", "Look at the cards, then at the items that are most like a training row."],
+  saved: ["Which cards notice?", "Choose a preset. The picture also follows the sliders; new cards need Python."],
+  own: ["Is your generator memorizing?", "Look at the cards, then at the items most like a training row."],
 };
 
 const CHOOSE = {
@@ -50,9 +50,9 @@ function refusal(scene, model) {
   const now = model.get("scene");
   const isOwn = scene.data === "own";
   if (isOwn !== (now.data === "own") || !fitsBase(model.get("base"), scene))
-    return "it is about points that this page does not hold";
+    return "it is about points that this page does not contain";
   const isOther = ["points", "seed", ...KNOB_NAMES].some((name) => scene[name] !== now[name]);
-  return isOwn && isOther ? "the rows that this page holds are shown as they are" : "";
+  return isOwn && isOther ? "the rows of this page are shown as they are" : "";
 }
 
 /** @param {Store} store @param {AbortSignal} signal */
@@ -86,7 +86,7 @@ function memoView(store, signal) {
         ? "Python computes these cards …"
         : `Python computed these cards${seconds > 1e-3 ? ` in ${Math.round(1000 * seconds)} ms` : ""}.`,
     waiting: "The picture follows in this page; the cards wait for Python, which is busy or gone.",
-    lost: "The picture follows in this page. For its cards, run the cell again.",
+    lost: "The picture follows in this page. For new cards, run the cell again.",
   });
   const top = el("div", { class: "nbm-memo-top" }, [sliders.first.root, plane.box, layers.root, chosen]);
   const below = el("details", { class: "nbm-fold nbm-memo-below" }, [

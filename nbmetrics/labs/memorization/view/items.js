@@ -15,8 +15,8 @@ const SORTS = /** @type {const} */ ({ memorization: "Most memorized", quality: "
 const SORT_NAMES = /** @type {(keyof typeof SORTS)[]} */ (Object.keys(SORTS));
 const PICTURED = ["Generated", "Nearest train", "Difference"];
 const NOTE =
-  "Memorization: how far the fitted density piles up on one train point, in nats per feature (the papers’ O); high means memorized. Quality: log-likelihood of the item under the real data (the papers’ Q); low means poor. Bump: the variance that was fitted around it.";
-const COPIES = " ◈: a copy of the sliders’ making.";
+  "Memorization: how strongly the fitted density concentrates on one train point, in nats per feature (the papers’ O); high means memorized. Quality: log-likelihood of the item under the real data (the papers’ Q); low means poor. Bump: the variance fitted around the item.";
+const COPIES = " ◈: a copy made by the sliders.";
 const FIGURES = ["Distance", "Memori\u00adzation", "Quality", "Bump"];
 
 /** @typedef {{rev: number, width: number, height: number, channels: number, train: string, generated: string}} Pictures */

@@ -16,10 +16,10 @@ const MAX_CARDS_NAMED = 4;
 export function headlineWords(state) {
   const { answer, about, isOwn, noise, store } = state;
   if (!state.isCurrent && !isOwn && (store.saved || store.lost))
-    return `${settingWords(state.scene)}: which metrics notice needs Python.`;
+    return `${settingWords(state.scene)}: Python is needed to see which metrics notice.`;
   const scene = about.get(answer.rev) ?? state.scene;
   const whose = isOwn ? "Your generator" : settingWords(scene);
-  if (!noise) return `${whose}: Python redraws honest points to compare with.`;
+  if (!noise) return `${whose}: Python is redrawing honest points for comparison.`;
   const verdicts = CARD_NAMES.map((name) => verdictOf(name, state.departureOf(name)));
   const noticing = CARD_NAMES.filter((_, k) => verdicts[k] === "notices");
   const silent = verdicts.filter((verdict) => verdict === "unknown").length;
@@ -70,7 +70,7 @@ export function chosenWords(state) {
 /** @param {MemoState} state */
 function restWords({ store, isRefused }) {
   if (store.saved || store.lost) return "The rest needs Python.";
-  return isRefused ? "Python has told nothing of it." : "Python computes the rest.";
+  return isRefused ? "Python has no numbers for it." : "Python computes the rest.";
 }
 
 /** @param {MemoState} state */

@@ -195,14 +195,13 @@ export class MemoState {
   get behindWords() {
     const { saved, waiting, lost } = this.store;
     const { doing } = this.answer;
-    if (doing && !lost) return this.progressWords + (waiting ? " It has not said more for a while." : "");
+    if (doing && !lost) return this.progressWords + (waiting ? " It has not answered for a while." : "");
     if (saved)
       return this.isBaseCurrent
-        ? "New numbers need Python: these are of the picture that was saved. Presets have theirs."
-        : "These points need Python: the picture and the numbers are those that were saved.";
-    if (this.isRefused)
-      return "Python has no numbers of this picture, and says below why: these are of an earlier one.";
-    if (waiting) return "Python is busy or gone: these numbers are of an earlier picture.";
+        ? "New numbers need Python: these belong to the saved picture. Presets have their own."
+        : "These points need Python: the picture and the numbers are the saved ones.";
+    if (this.isRefused) return "Python has no numbers for this picture (reason below): these belong to an earlier one.";
+    if (waiting) return "Python is busy or gone: these numbers belong to an earlier picture.";
     const answered = this.about.get(this.answer.rev);
     const moved = answered && KNOB_NAMES.find((name) => answered[name] !== this.scene[name]);
     return moved

@@ -117,8 +117,8 @@ export class ClientHeatmap {
   paintWords({ stored, facts }, clients, step) {
     const { isRatio, cap } = this.regrets;
     const scale = isRatio ? `${timesText(cap)} times` : `${scoreText(cap)} beyond`;
-    setText(this.head, `${facts.label} of each client, from its own best so far`);
-    setText(this.note, `Faint: at its best so far. Strongest: ${scale} that, or worse. Hatched: no number.`);
+    setText(this.head, `${facts.label} of each client, compared with its own best so far`);
+    setText(this.note, `Faint: at its best so far. Strongest: ${scale} that, or worse. Hatched: no value.`);
     if (step === null) return;
     const place = nearest(stored.steps, step);
     const worst = farthestClient(this.regrets.values, clients.length, place);

@@ -105,9 +105,9 @@ function headlineOf(line, judgement) {
   const label = facts.label;
   if (best.avg === null) return `${stored.label} has no score yet.`;
   if (judgement?.headline && isOfSameBest(line, judgement)) return judgement.headline;
-  if (best.all === null) return `${label}-avg would keep step ${stepText(best.avg)}.`;
+  if (best.all === null) return `Best by ${label}-avg: step ${stepText(best.avg)}.`;
   if (best.avg !== best.all)
-    return `${label}-avg would keep step ${stepText(best.avg)}, ${label}-all step ${stepText(best.all)}.`;
+    return `Best by ${label}-avg: step ${stepText(best.avg)}; by ${label}-all: step ${stepText(best.all)}.`;
   const newest = best.all === stored.steps[stored.steps.length - 1] ? ", the newest" : "";
   return `Keep step ${stepText(best.all)}${newest}, best by ${label}-avg and ${label}-all.`;
 }

@@ -44,9 +44,9 @@ export default lab("Monitor", numbersOf, monitorView, {
 function refusal({ weights, metric, client }, model) {
   const { clients, metrics } = model.get("run");
   if (!weights.some((/** @type {number} */ weight) => weight > 0)) return "all weights are 0";
-  if (weights.length !== clients.length) return `it is of ${weights.length} clients, not ${clients.length}`;
+  if (weights.length !== clients.length) return `it has ${weights.length} clients, not ${clients.length}`;
   if (client && !clients.includes(client)) return `there is no client ${client}`;
-  return metrics.some((/** @type {any} */ { name }) => name === metric) ? "" : "its metric is not here";
+  return metrics.some((/** @type {any} */ { name }) => name === metric) ? "" : "its metric is not available here";
 }
 
 /** @param {Store} store @param {AbortSignal} signal */
@@ -226,7 +226,7 @@ function paintStatus(node, store, { history: { leftOut, steps }, judgement }) {
   const isLate = !store.saved && Date.now() / 1000 - lastStep > LATE_SECONDS;
   const lastStepWords = isLate ? lastStepText(lastStep, Date.now()) : "";
   const leftOutWords = leftOut
-    ? `${stepText(steps.length)} steps are drawn, ${stepText(leftOut)} between them are not.`
+    ? `${stepText(steps.length)} steps are drawn; ${stepText(leftOut)} between them are not.`
     : "";
   setText(node, [...levels, lastStepWords, counts, leftOutWords, ...troubles].filter(Boolean).join(" "));
   node.hidden = !node.textContent;

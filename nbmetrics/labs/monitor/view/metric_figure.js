@@ -79,10 +79,10 @@ export class MetricFigure {
     const { saved } = this.store;
     const why = !all
       ? saved
-        ? "All under these weights needs a notebook."
-        : "All under these weights is being computed."
+        ? "All for these weights needs a notebook."
+        : "All for these weights is being computed."
       : isFirstOrder
-        ? "All under these weights is known to first order."
+        ? "All for these weights is a first-order approximation."
         : "";
     setText(this.note, why);
     this.note.hidden = !why;

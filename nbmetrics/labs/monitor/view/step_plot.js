@@ -316,9 +316,9 @@ export function nonFiniteMarks(steps, values, atX) {
 
 // What the bands are, and what they are not.
 const KID_GAP =
-  "No generator can move the gap of KID: it is a check. Where it moves, clients or features have changed.";
+  "No generator can change the gap of KID, so it is a check: if it changes, clients or features have changed.";
 const BANDS =
-  "Bands: what other rows would give, 95 %; of KID apart from its gap. All steps share the clients’ rows, so bands that overlap are no test: the small ticks are one.";
+  "Bands: 95 % of the scores that other rows would give; for KID without the noise of its gap. All steps share the clients’ rows, so overlapping bands are not a test; the small ticks are.";
 
 // What the marks in the plots mean: their class, and a path.
 /** @type {[string, string, string][]} */
@@ -328,7 +328,7 @@ const MARKS = [
   ["nbm-step-band", "M-9-6H9V6H-9Z", "95 % of its noise"],
   ["nbm-step-avg", "M-5 0A5 5 0 1 0 5 0A5 5 0 1 0-5 0Z", "best by avg"],
   ["nbm-step-all", "M0-6L6 0L0 6L-6 0Z", "best by all"],
-  ["nbm-step-avg", "M-6-2v5M-2-2v5M2-2v5M6-2v5", "as good, but for chance"],
+  ["nbm-step-avg", "M-6-2v5M-2-2v5M2-2v5M6-2v5", "not worse by more than chance"],
   ["nbm-step-alarms", "M0-6L5 4H-5Z", "alarm"],
 ];
 

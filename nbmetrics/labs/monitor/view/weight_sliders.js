@@ -49,8 +49,7 @@ export class WeightSliders {
     });
     const head = el("span", { class: "nbm-card-head", role: "heading", "aria-level": "3" }, ["Weights of the clients"]);
     const more = clients.length - this.rows.length;
-    const left =
-      more > 0 ? [el("p", { class: "nbm-note" }, [`The other ${more} clients give and take in proportion.`])] : [];
+    const left = more > 0 ? [el("p", { class: "nbm-note" }, [`The other ${more} clients change in proportion.`])] : [];
     this.list = el(
       "div",
       { class: "nbm-step-weights" },

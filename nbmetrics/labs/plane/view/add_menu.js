@@ -22,7 +22,7 @@ const KINDS = [
   ["copycat", "Copycat of a client’s points"],
 ];
 
-const NOTHING_FITS = "Rows of as many features, such as an array or a DataFrame, would be listed here";
+const NOTHING_FITS = "Arrays and DataFrames with as many features are listed here";
 
 export class ItemMenu {
   /** @param {PlaneStore} store @param {AbortSignal} signal @param {Toolbar} toolbar where they are put @param {boolean} [hasGenerators] */
@@ -36,7 +36,7 @@ export class ItemMenu {
       ...KINDS.map(([kind, text]) => this.menu.item(text, () => this.add("generators", kind))),
     ];
     // Beside rows wider than the plane only the notebook has what could be added, and is asked when the menu opens.
-    this.none = this.menu.item("No variable of the notebook yet", () => {});
+    this.none = this.menu.item("No matching notebook variable yet", () => {});
     this.menu.add(...this.kinds, this.none, this.variables.root);
     // A menu of one would only be in the way.
     this.root = hasGenerators ? this.menu.root : toolbar.button("Add client", () => this.add("clients"));

@@ -63,7 +63,7 @@ export function whyNotRemovable(scene, place) {
   const { name } = scene[place.kind][place.index];
   const { lesson } = scene;
   if (place.kind === "generators" && lesson && !lesson.revealed && Object.values(lesson.about).includes(name))
-    return "The question is about it";
+    return "The question is about this one";
   const copy = place.kind === "clients" && scene.generators.find((g) => g.of === name);
   if (copy) return `${copy.name} copies it`;
   const rest = scene.clients.filter((_, i) => place.kind !== "clients" || i !== place.index);
@@ -115,7 +115,7 @@ export function whyItemsRefused({ clients, generators = [] }, data) {
   if (new Set(names).size < names.length) return "two items have one name";
   if (!clients.some(({ weight = 0 }) => weight > 0)) return "all weights are 0";
   return firstOf(items, ({ kind, name, of, data: key = name }) => {
-    if (kind === "copycat" && !clients.some((client) => client.name === of)) return "a copycat copies nobody";
-    return kind === "data" && !Object.hasOwn(data, key) ? `${name} stands for data, which a link does not hold` : "";
+    if (kind === "copycat" && !clients.some((client) => client.name === of)) return "a copycat copies no client";
+    return kind === "data" && !Object.hasOwn(data, key) ? `${name} stands for data, which a link does not contain` : "";
   });
 }

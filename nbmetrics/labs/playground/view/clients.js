@@ -37,8 +37,8 @@ export class ClientsView {
   absence(label) {
     const { metric } = this.store.scene.view ?? { metric: "fid" };
     if (this.store.scene.plane && this.store.numbers[metric])
-      return `${label} has not all of its values: the reason stands under the table.`;
-    if (this.store.saved) return `${label} needs Python: it is shown in a notebook.`;
+      return `${label} lacks some values; the note under the table gives the reason.`;
+    if (this.store.saved) return `${label} needs Python: open the lab in a notebook.`;
     if (this.store.waiting) return `${label} waits for Python.`;
     const { error } = this.store.model.get("result");
     return error ? `Python: ${error.message}` : `Python computes ${label}…`;

@@ -176,7 +176,7 @@ function saidOf(values, answer) {
 /** @param {number} count @param {number} unreadable @param {boolean} isTooMuch */
 function readOf(count, unreadable, isTooMuch) {
   const broken = unreadable ? ` ${unreadable} could not be read: copy ${unreadable === 1 ? "it" : "them"} again.` : "";
-  return `${count} ${count === 1 ? "answer" : "answers"} read.${broken}${isTooMuch ? " The rest is too much." : ""}`;
+  return `${count} ${count === 1 ? "answer" : "answers"} read.${broken}${isTooMuch ? " The rest is over the limit." : ""}`;
 }
 
 const state = JSON.parse(document.scripts[0].text);

@@ -23,12 +23,12 @@ export function headlineOf(label, { avg, all, terms }, { higher, isKernel }) {
   if (avg.length === 1) return [`${label} averaged: ${figure(avg[0])}. Pooled: ${figure(all[0])}.`];
   const places = [avg, all].map((scores) => placesOf(scores, higher, terms));
   const [byAvg, byAll] = places.map(bestOf);
-  const lead = isKernel ? `${label} agrees with itself: ` : "";
-  const both = lead ? "both " : "Both ";
-  if (byAvg.join() !== byAll.join()) return ["Average ", ...saysOf(byAvg), ". Pooled ", ...saysOf(byAll), "."];
-  if (byAvg.length > 1) return [`${lead}${both}`, ...saysOf(byAvg, "see"), "."];
-  const isSame = places[0].join() === places[1].join();
-  return [`${lead}${both}say `, byAvg[0], isSame ? "." : ", and order the others differently."];
+  if (byAvg.join() !== byAll.join()) {
+    return ["Best on average: ", ...namesOf(byAvg), ". Best pooled: ", ...namesOf(byAll), "."];
+  }
+  const lead = isKernel ? `${label} averaged and pooled always agree: ` : "Best on average and pooled: ";
+  const isSame = byAvg.length > 1 || places[0].join() === places[1].join();
+  return [lead, ...namesOf(byAvg), isSame ? "." : ". The others change places."];
 }
 
 /**
@@ -38,7 +38,7 @@ export function headlineOf(label, { avg, all, terms }, { higher, isKernel }) {
 export function withCautions(pieces, label, samples, cautions) {
   const isCautioned = cautions.some((line) => line.startsWith(`${label}:`) || line.startsWith(`${label} `));
   const first = samples ? [`From ${samples.toLocaleString("en")} points each: `] : [];
-  return [...first, ...pieces, ...(isCautioned ? [" But see the cautions."] : [])];
+  return [...first, ...pieces, ...(isCautioned ? [" See the cautions."] : [])];
 }
 
 /** Who is first, several where they share the place. @param {number[]} places */
@@ -46,10 +46,10 @@ export function bestOf(places) {
   return places.flatMap((place, g) => (place === 1 ? [g] : []));
 }
 
-/** @param {number[]} best @param {string} [see] @returns {Pieces} */
-function saysOf(best, see = "sees") {
-  if (best.length === 1) return ["says ", best[0]];
-  return best.length === 2 ? [`${see} `, best[0], " and ", best[1], " level"] : [`${see} ${best.length} level`];
+/** @param {number[]} best @returns {Pieces} */
+function namesOf(best) {
+  if (best.length === 1) return [best[0]];
+  return best.length === 2 ? [best[0], " and ", best[1], " (tied)"] : [`${best.length} tied`];
 }
 
 /** @type {Record<Part, string>} */
@@ -125,7 +125,7 @@ export class Headline {
   /** Why there are no numbers. @param {string} label */
   absence(label) {
     const { saved, lost } = this.store;
-    if (saved) return `${label} needs Python: it is shown in a notebook.`;
+    if (saved) return `${label} needs Python: open the lab in a notebook.`;
     return lost ? `${label} needs Python.` : `No ${label} yet: Python computes it.`;
   }
 

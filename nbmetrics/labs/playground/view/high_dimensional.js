@@ -15,10 +15,10 @@ const SAME_SHARE = 1e-9;
 /** Why a chart has nothing to show of rows wider than the plane. @type {Record<string, (dim: string) => string>} */
 const OFF = {
   terms: (dim) =>
-    `The parts of a score are worked out in the page, for distributions in the plane; these scores are of ${dim}.`,
-  sweep: (dim) => `A sweep moves an item. These stand for rows of ${dim}, so only their weights can change.`,
+    `The page computes the parts of a score only for distributions in the plane; these scores use ${dim}.`,
+  sweep: (dim) => `A sweep moves an item. These items are rows with ${dim}, so only their weights can change.`,
   samples: (dim) =>
-    `These are rows of your own, of ${dim}: none are drawn. The lines under the table say what so few or so many rows do to a score.`,
+    `These are your own rows, with ${dim}: nothing is sampled. The notes under the table say how their number affects a score.`,
 };
 
 /** @param {number} dim */
@@ -108,10 +108,7 @@ export class WideWords {
     if (!plane) return;
     const dim = features(plane.dim);
     const seen = Math.min(2, plane.dim);
-    setText(
-      this.picture,
-      `${plane.words} Ellipses: 1σ and 2σ of what is shown. Nothing is dragged: the rows are yours.`,
-    );
+    setText(this.picture, `${plane.words} Ellipses: 1σ and 2σ of the points shown. Your own rows cannot be dragged.`);
     setText(this.table, `Scores: all ${dim}. Picture: ${seen} of ${plane.dim.toLocaleString("en")} dimensions.`);
   }
 }

@@ -44,8 +44,7 @@ export default lab("Playground", compute, playgroundView, {
 const ASK = "avg: the mean of the clients’ own scores. all: one score against the pooled clients.";
 const WHY =
   "avg: the mean of the scores against each client. all: one score against the dashed ellipse of all clients.";
-const BEST =
-  "Dotted, best by avg: the clients’ mean shape. Dashed, best by all: wider, by how far apart the clients stand.";
+const BEST = "Dotted: best by avg, the clients’ mean shape. Dashed: best by all, wider, because the clients lie apart.";
 
 // Where the lab is as wide, its charts have room from the beginning.
 const ROOMY_PIXELS = 1240;

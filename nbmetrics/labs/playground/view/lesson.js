@@ -102,7 +102,7 @@ export function outcomeOf({ predict }, scene, data = {}) {
   const { metric, aggregate, generator, sweep, redraws } = predict;
   const label = capital(partLabel(metric, aggregate));
   if (answer === null)
-    return `${label} of ${nameNow(scene, generator)} has no lowest point here. Undo brings the question back.`;
+    return `${label} of ${nameNow(scene, generator)} has no lowest point here. Undo to return to the question.`;
   const isLowest =
     sweep && isMoved({ answer, other }, answerOf(predict, scene, data)) ? "was lowest at" : "is lowest at";
   const outcome = `${label} ${sweep ? isLowest : "comes to"} ${numeral(answer)}${redraws ? `, the mean of ${redraws} draws` : ""}`;
@@ -137,7 +137,7 @@ export function verdictOf(check, scene, numbers) {
     return { done: false, text: `choose a metric that is computed in the page, such as FID; ${label} is not` };
   const names = scene.generators.map((item) => item.name);
   if (check.kind === "below") return belowVerdict(check, metric, aggregates, scene);
-  if (names.length < 2) return { done: false, text: "it takes two generators" };
+  if (names.length < 2) return { done: false, text: "this needs two generators" };
   if (check.kind === "gap_constant") return gapVerdict(check, label, aggregates);
   const pair = sharpestPair(aggregates);
   const [a, b] = [pair.first, pair.second].map((g) => names[g]);
@@ -147,7 +147,7 @@ export function verdictOf(check, scene, numbers) {
       done,
       text: done
         ? `${label} avg and ${label} all rank alike`
-        : `${label} avg ranks ${a} above ${b}, ${label} all ${b} above ${a}`,
+        : `${label} avg ranks ${a} above ${b}, ${label} all ranks ${b} above ${a}`,
     };
   }
   return inversionVerdict(check.by ?? 0, label, pair, a, b);
@@ -156,7 +156,7 @@ export function verdictOf(check, scene, numbers) {
 /** @param {Check} check @param {string} metric @param {Aggregates} aggregates @param {Scene} scene */
 function belowVerdict({ aggregate = "avg", generator = "", value = 0 }, metric, aggregates, scene) {
   const index = indexNow(scene, generator);
-  if (index < 0) return { done: false, text: `there is no ${nameNow(scene, generator)} here any more` };
+  if (index < 0) return { done: false, text: `${nameNow(scene, generator)} is no longer here` };
   const now = partOf(aggregates, aggregate, index);
   const done = now < value;
   return {
@@ -208,6 +208,6 @@ function lead(low, high, terms) {
 function inversionVerdict(by, label, pair, a, b) {
   if (pair.avg <= 0) return { done: false, text: `${label} avg and ${label} all both prefer ${a}` };
   const [byAvg, byAll] = [figure(pair.avg), figure(pair.all)];
-  const text = `${label} avg ranks ${a} above ${b} by ${byAvg}, ${label} all ${b} above ${a} by ${byAll}`;
+  const text = `${label} avg ranks ${a} above ${b} by ${byAvg}, ${label} all ranks ${b} above ${a} by ${byAll}`;
   return { done: Math.min(pair.avg, pair.all) >= by, text };
 }

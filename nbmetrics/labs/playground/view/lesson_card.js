@@ -154,7 +154,7 @@ class CopyAnswer {
   /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
-    this.button = el("button", { type: "button", title: "For your teacher, who collects them" }, [COPY]);
+    this.button = el("button", { type: "button", title: "For your teacher to collect" }, [COPY]);
     this.field = el("input", {
       class: "nbm-verbatim nbm-answer-string",
       readonly: "",
@@ -169,7 +169,7 @@ class CopyAnswer {
       await navigator.clipboard.writeText(this.field.value);
       setText(this.button, "✓ Copied");
       setTimeout(() => setText(this.button, COPY), COPIED_SHOWN_MS);
-      this.store.say("Answer copied: paste it where your teacher collects them.");
+      this.store.say("Answer copied: send it to your teacher.");
     } catch {
       this.field.hidden = false;
       this.field.select();

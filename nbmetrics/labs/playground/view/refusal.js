@@ -14,10 +14,10 @@ export function refusal(scene, model) {
   const plane = planeOf(model);
   if (scene.plane) return whyWideRefused(scene, plane, model);
   if (plane && [...scene.clients, ...scene.generators].some(({ kind }) => kind === "data"))
-    return "it has rows of the plane, and this page has wider ones";
+    return "its rows have two features; those of this page have more";
   if (scene.samples > 0 && scene.samples < MIN_SAMPLES) return `scene.samples is below ${MIN_SAMPLES}`;
   if (scene.lesson && !Object.hasOwn(model.get("lessons") ?? {}, scene.lesson.name))
-    return `its lesson ${JSON.stringify(scene.lesson.name)} is a teacher’s own, which is not in the link`;
+    return `its lesson ${JSON.stringify(scene.lesson.name)} was made by a teacher and is not part of the link`;
   return whyItemsRefused(scene, model.get("data") ?? {});
 }
 
@@ -29,7 +29,7 @@ function planeOf(model) {
 
 /** A page has the numbers of wider rows for the weights alone with which it was saved. @param {any} scene @param {Shadow | undefined} own @param {Model} model */
 function whyWideRefused(scene, own, model) {
-  if (!own || !isSame(scene.plane, own)) return "it is of other rows, which a link does not hold";
+  if (!own || !isSame(scene.plane, own)) return "it is about other rows, which a link does not contain";
   const items = [...scene.clients, ...scene.generators];
   if (
     items.some(({ kind }) => kind !== "data") ||
@@ -37,11 +37,11 @@ function whyWideRefused(scene, own, model) {
     scene.lesson ||
     CHARTED[scene.view.metric].plane_only
   )
-    return `it is of the plane, and this page shows rows of ${own.dim} features`;
+    return `it is about the plane, and this page shows rows with ${own.dim} features`;
   const apart = whyItemsRefused(scene, model.get("data") ?? {});
   if (apart) return apart;
   const { fid } = wideNumbers(scene, model);
-  return fid && !fid.isBehind ? "" : "Python has to compute its numbers, so it opens in a notebook";
+  return fid && !fid.isBehind ? "" : "Python has to compute its numbers: open it in a notebook";
 }
 
 /** @param {any} one @param {any} other */

@@ -121,10 +121,10 @@ export class SamplesView {
   /** @param {number} samples @param {boolean} fits */
   waiting(samples, fits) {
     if (!samples)
-      return "These are exact distributions, as if there were endlessly many points. Move Points to draw some from each client and generator.";
+      return "These are exact distributions, as if from infinitely many points. Move Points to draw samples from each client and generator.";
     if (fits) return "";
     if (this.store.saved)
-      return "The band of redraws, and how large the gap would be if all clients were alike, need Python: a notebook shows them.";
+      return "The band of redraws, and the gap if all clients were alike, need Python: open the lab in a notebook.";
     return this.store.waiting ? "The band waits for Python." : "Python computes the band…";
   }
 
@@ -230,11 +230,11 @@ function paintErrorRow(row, { name, exact, now, band }, at, y) {
 function biasWords({ name, exact, now, band, alike }, samples) {
   if (!band) return "";
   if (alike !== undefined && now !== null)
-    return `${name}: ${figure(now)} in these points; about ${figure(alike)} would be there if all clients were alike.`;
+    return `${name}: ${figure(now)} in these points; about ${figure(alike)} would remain if all clients were alike.`;
   const bias = band.mean - exact;
   const chance = (2 * (band.high - band.low)) / BAND_SIGMAS / Math.sqrt(REDRAWS);
-  if (Math.abs(bias) <= chance) return `${name} reads right on average at ${samples} points (within chance).`;
-  return `${name} reads ${figure(Math.abs(bias))} too ${bias > 0 ? "high" : "low"} at ${samples} points.`;
+  if (Math.abs(bias) <= chance) return `${name} is right on average with ${samples} points (within chance).`;
+  return `${name} is ${figure(Math.abs(bias))} too ${bias > 0 ? "high" : "low"} on average with ${samples} points.`;
 }
 
 /** @param {Estimate} estimate */

@@ -207,7 +207,7 @@ export function sentences(label, { avg, all, terms = [] }, names, higher = false
     const more = pairs.length > 1 ? ` (and ${pairs.length - 1} more ${pairs.length > 2 ? "pairs" : "pair"})` : "";
     return [{ text: `${label}${says(first, second)}${more}; ${gap}.`, differs: true }];
   }
-  return [{ text: `${label}: avg and all rank alike; ${gap}.`, differs: false }];
+  return [{ text: `${label}: avg and all rank generators alike; ${gap}.`, differs: false }];
 }
 
 /** @param {number[]} avg @param {number[]} all @param {number[]} terms */
@@ -219,5 +219,5 @@ function gapInWords(avg, all, terms) {
   const isConstant = isTie(most, least, Math.max(...terms, ...avg.map(Math.abs), ...all.map(Math.abs)));
   return low === high
     ? `avg − all is ${isConstant ? "" : "about "}${low} for every generator`
-    : `avg − all is between ${low} and ${high}, by generator`;
+    : `avg − all is between ${low} and ${high}, depending on the generator`;
 }

@@ -328,11 +328,11 @@ function wordsOf({ scene }, subject, sweep) {
 
 /** @param {string} label @param {Subject} subject @param {Sweep} sweep */
 function bestWords(label, subject, { best }) {
-  if (subject.parameter === "weight") return `${label}: the generator stays, its scores move with the weight.`;
+  if (subject.parameter === "weight") return `${label}: the generator stays fixed; its scores change with the weight.`;
   const [avg, all] = [best.avg, best.all].map(
     (extreme) => extreme && `${readValue(extreme.at, subject)}${extreme.isEnd ? " (edge)" : ""}`,
   );
-  if (!avg && !all) return `${label}: neither avg nor all depends on it here.`;
+  if (!avg && !all) return `${label}: here neither avg nor all depends on this parameter.`;
   if (avg === all) return `${label}: avg and all are both best at ${avg}.`;
   if (!avg || !all)
     return `${label}: ${avg ? "avg" : "all"} is best at ${avg || all}, ${avg ? "all" : "avg"} does not depend on it.`;
@@ -342,8 +342,8 @@ function bestWords(label, subject, { best }) {
 /** @param {string} label @param {Sweep} sweep */
 function alignedWords(label, { constant, spread, size }) {
   if (isTie(spread, 0, size))
-    return `${label}: avg − ${figure(constant)} and all are one curve. The gap is a constant, so both rank alike.`;
-  return `${label}: avg − ${figure(constant)}, the mean gap, and all do not coincide: the gap departs from it by up to ${figure(spread)}.`;
+    return `${label}: avg − ${figure(constant)} and all are one curve. The gap is constant, so both rank generators alike.`;
+  return `${label}: avg − ${figure(constant)}, the mean gap, and all do not coincide: the gap differs from its mean by up to ${figure(spread)}.`;
 }
 
 /** @param {Sweep} sweep @param {Subject} subject */

@@ -31,7 +31,7 @@ export class TermsView {
     ]);
     this.absent = el("p", { class: "nbm-empty" });
     this.note = el("p", { class: "nbm-note" }, [
-      "Point at a row, a number or a part of the formula: what it is about lights up.",
+      "Point at a row, a number or a part of the formula to highlight what it describes.",
     ]);
     this.root = el("div", {}, [this.formula, el("div", { class: "nbm-scroll" }, [this.table]), this.absent, this.note]);
   }
@@ -45,7 +45,7 @@ export class TermsView {
     this.absent.hidden = isSum;
     setText(
       this.absent,
-      isSum ? "" : (CHARTED[metric].no_sum ?? `${label} of points is computed by Python, which gives no parts of it.`),
+      isSum ? "" : (CHARTED[metric].no_sum ?? `Python computes ${label} from points, without its parts.`),
     );
     if (!isSum) return;
     this.keepFormula(metric, label);

@@ -112,7 +112,7 @@ function refusal(scene, model) {
   const { of, metrics, drawn } = model.get("study");
   if (scene.of !== of) return "it is about other data";
   if (scene.run > drawn[0].length) return `there are ${drawn[0].length} runs`;
-  return metrics.some((/** @type {any} */ { name }) => name === scene.metric) ? "" : "its metric is not here";
+  return metrics.some((/** @type {any} */ { name }) => name === scene.metric) ? "" : "its metric is not available here";
 }
 
 /** The scene at the ε of the grid that is nearest. @param {Scene} scene @param {Study} study @param {number} epsilon @returns {any} */

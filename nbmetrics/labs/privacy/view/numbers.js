@@ -97,7 +97,7 @@ export function headlineWords({ epsilon, noise, kept, pair, drawn, clips }) {
 
 /** @param {number | null} ratio of the noise to the score */
 function timesText(ratio) {
-  if (ratio === null) return "all there is of";
+  if (ratio === null) return "infinitely many times";
   if (ratio < 1) return `${Math.round(100 * ratio)}\u00a0% of`;
   return `${ratio < 10 ? ratio.toFixed(1) : Math.round(ratio)} times`;
 }
@@ -111,9 +111,9 @@ export function survivalWords(
   const least = Math.ceil(0.95 * runs - 1e-9);
   const sentences = [
     survives === null
-      ? `Up to ε = ${epsilonText(epsilons[epsilons.length - 1])} the noise decides: there is no ε from which on the order survives.`
-      : `From ε = ${epsilonText(survives)} on the order survives: at least ${least} of the ${runs} runs show it, and as many would show the opposite order if that were true.`,
-    `At the present ε ${clips ? "clipping and noise move" : "noise moves"} the difference between ${best} and ${rival} by about ± ${pair.moved}, and in truth it is ${pair.apart}.`,
+      ? `Up to ε = ${epsilonText(epsilons[epsilons.length - 1])} the noise decides: the order survives at none of these ε.`
+      : `From ε = ${epsilonText(survives)} on, the order survives: at least ${least} of the ${runs} runs show it, and as many would show the opposite order if that were the true one.`,
+    `At this ε, ${clips ? "clipping and noise move" : "noise moves"} the difference between ${best} and ${rival} by about ± ${pair.moved}; without noise, it is ${pair.apart}.`,
     `${best} stays first in ${kept} of ${runs} runs (a chance of ${chance(low, high)}); if ${rival} were the better one by as much, it would be ahead in ${pair.kept_if_reversed} (${chance(pair.reversed_low, pair.reversed_high)}).`,
   ];
   if (generators.length > 2) sentences.push(`All ${generators.length} keep their places in ${same} of ${runs}.`);
@@ -125,18 +125,18 @@ export function survivalWords(
 export function runWords({ generators }, { run }, { shown, drawn, places, order }) {
   const names = rankingOf(shown).map((g) => generators[g]);
   const place = places[order[0]];
-  const best = place === 1 ? "the right one first" : `the true first only ${ordinal(place)}`;
+  const best = place === 1 ? "the true best is first" : `the true best is only ${ordinal(place)}`;
   return `A release is one run. Run ${run} of ${drawn.length}, the marks, would show ${names.join(", ")}; ${best}.`;
 }
 
 /** What the chart's band is. @param {Study} study @param {Scene} scene */
 export function bandWords({ drawn }, { aggregate }) {
-  return `Band: the chance that the best by ${aggregate} stays first, a 95\u00a0% interval of the ${drawn[0].length} runs at each ε by itself.`;
+  return `Band: the chance that the best by ${aggregate} stays first, a 95\u00a0% interval from the ${drawn[0].length} runs at each ε separately.`;
 }
 
 /** What its hatching is. @param {Scene} scene */
 export function hatchWords({ aggregate }) {
-  return `Hatched, open dots: the noise decides who is first by ${aggregate}, even where that is often the best.`;
+  return `Hatched, open dots: the noise decides who is first by ${aggregate}, even if the best is often first.`;
 }
 
 /** What ε is, to whom it is new. */
@@ -148,7 +148,7 @@ export const QUESTION =
 
 /** @param {Study} study @param {Numbers} numbers */
 export function noiseText({ delta }, { epsilon, multiplier }) {
-  return `ε = ${epsilonText(epsilon)}, δ = ${briefText(delta)}: noise of ${figure(multiplier)} times what one row can move`;
+  return `ε = ${epsilonText(epsilon)}, δ = ${briefText(delta)}: noise of ${figure(multiplier)} times the effect of one row`;
 }
 
 /** What a reader must know before it is believed. @param {Study} study @param {Scene} scene */
@@ -164,14 +164,14 @@ export function conventionWords(study, scene) {
     : "";
   const moves =
     scene.metric === "fid"
-      ? " Noise moves FID itself, as negative eigenvalues are cut off, and it prefers wider generators."
+      ? " Noise shifts FID itself, because negative eigenvalues are cut off, and this favours wider generators."
       : "";
-  const kid = scene.metric === "kid" ? " KID-avg and KID-all order alike, with noise and without." : "";
+  const kid = scene.metric === "kid" ? " KID-avg and KID-all rank generators alike, with and without noise." : "";
   return [
     `${about} ${clients} clients of ${size} rows.`.trim(),
     `(ε, δ = ${briefText(delta)}) protects each row of a client, one row replaced${together}${clipping}.`,
-    `All generators of a run meet the same noise, so compare within a run; it does not move them alike. At other ε it is only scaled: neighbouring points are not independent.${moves}${kid}`,
-    "The study itself reads the rows and is not private: make it before a release, of public or simulated data like those to come.",
+    `All generators of a run get the same noise, so compare within a run; its effect on them differs. At another ε it is only scaled: neighbouring points are not independent.${moves}${kid}`,
+    "The study itself reads the rows and is not private: run it before a release, with public or simulated data like those to come.",
   ].join(" ");
 }
 

@@ -43,7 +43,7 @@ export function lab(name, compute, view, more) {
         const why = whyRefused(declared, given);
         const scene = why ? given : complete(given);
         const whyHere = why || refusal(scene, model);
-        if (whyHere) throw new Error(`It holds a scene that cannot be shown: ${whyHere}.`);
+        if (whyHere) throw new Error(`It contains a scene that cannot be shown: ${whyHere}.`);
         const before = model.get("scene");
         const rev = Math.max(before.rev, model.get("result").rev) + 1;
         return { scene: { ...scene, rev }, history: recordEdit(model.get("history"), before) };

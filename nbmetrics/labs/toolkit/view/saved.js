@@ -79,7 +79,7 @@ export async function openSaved(widget) {
   const { signal } = new AbortController();
   const lab = widget();
   const link = new Link(lab, model, place);
-  await link.read((opened) => model.start(opened), "The page shows what was saved in it.");
+  await link.read((opened) => model.start(opened), "The page shows its saved scene.");
   lab.initialize({ model, signal });
   lab.render({ model, el: place, signal });
   const follow = async () => {

@@ -91,7 +91,7 @@ export function whyOf(value, one, where) {
   if (one.number) return whyNumber(value, one.number, where);
   if (one.whole) return whyWhole(value, one.whole, where);
   if (one.flag) return typeof value === "boolean" ? "" : `${where} is neither true nor false`;
-  if (one.choice) return one.choice.includes(value) ? "" : `${where} is none of ${one.choice.join(", ")}`;
+  if (one.choice) return one.choice.includes(value) ? "" : `${where} is not one of ${one.choice.join(", ")}`;
   if (one.text) return whyText(value, one.text, where);
   if (one.name) return whyName(value, where);
   if (one.names) return whyNames(value, one.names, where);
@@ -99,42 +99,44 @@ export function whyOf(value, one, where) {
   const fields = one.record ?? fieldsOfKind(one.kinds ?? {}, value);
   return fields
     ? whyRecord(value, fields, where)
-    : `${where}.kind is none of ${Object.keys(one.kinds ?? {}).join(", ")}`;
+    : `${where}.kind is not one of ${Object.keys(one.kinds ?? {}).join(", ")}`;
 }
 
 /** @param {any} value @param {number[]} bounds @param {string} where */
 function whyNumber(value, [low, high], where) {
-  if (typeof value !== "number") return `${where} is no number`;
-  return value >= low && value <= high ? "" : `${where} is ${value}, and should be from ${low} to ${high}`;
+  if (typeof value !== "number") return `${where} is not a number`;
+  return value >= low && value <= high ? "" : `${where} is ${value}, but should be from ${low} to ${high}`;
 }
 
 /** @param {any} value @param {number[]} bounds @param {string} where */
 function whyWhole(value, bounds, where) {
   const why = whyNumber(value, bounds, where);
-  return why || (Number.isInteger(value) ? "" : `${where} is ${value}, and should be a whole number`);
+  return why || (Number.isInteger(value) ? "" : `${where} is ${value}, but should be a whole number`);
 }
 
 /** @param {any} value @param {number} most letters @param {string} where */
 function whyText(value, most, where) {
   const isText = typeof value === "string" && [...value].length <= most;
-  return isText && !UNPRINTABLE.test(value.replace(/[\t\n\r]/g, "")) ? "" : `${where} is no text that can be shown`;
+  return isText && !UNPRINTABLE.test(value.replace(/[\t\n\r]/g, "")) ? "" : `${where} is not a text that can be shown`;
 }
 
 /** @param {any} value @param {string} where */
 export function whyName(value, where) {
-  return whyText(value, LONGEST_NAME, where) || (value.trim() && !UNPRINTABLE.test(value) ? "" : `${where} is no name`);
+  return (
+    whyText(value, LONGEST_NAME, where) || (value.trim() && !UNPRINTABLE.test(value) ? "" : `${where} is not a name`)
+  );
 }
 
 /** @param {any} value @param {number} most @param {string} where */
 function whyNames(value, most, where) {
-  if (!isRecord(value) || Object.keys(value).length > most) return `${where} is no list of names`;
+  if (!isRecord(value) || Object.keys(value).length > most) return `${where} is not a list of names`;
   return firstOf(Object.entries(value).flat(), (name) => whyName(name, where));
 }
 
 /** @param {any} value @param {Field} one @param {string} where */
 function whyList(value, { list = {}, from = 0, to = 0 }, where) {
   if (!Array.isArray(value) || value.length < from || value.length > to)
-    return `${where} is no list of ${from} to ${to}`;
+    return `${where} is not a list of ${from} to ${to} items`;
   return firstOf(value, (part, i) => whyOf(part, list, `${where}[${i}]`));
 }
 

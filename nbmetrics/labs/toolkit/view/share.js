@@ -27,12 +27,12 @@ export async function packed(lab, scene) {
 
 /** The scene of a string that `lab` made, which its own checks have still to see. @param {string} text @param {string} lab @returns {Promise<any>} */
 export async function unpacked(text, lab) {
-  if (text.length > LONGEST) throw new Error(`It has ${text.length} letters: no lab makes such a link.`);
+  if (text.length > LONGEST) throw new Error(`It has ${text.length} letters: no lab creates such a link.`);
   const match = FORM.exec(text.replace(/\s/g, "")); // mail programs break long lines
   if (!match) throw new Error(`After # a link has ${MARK}.${lab}.eNq1…: ${AGAIN}`);
   const [, version, maker, body] = match;
-  if (`nbm${version}` !== MARK) throw new Error(`It is of version ${brief(version)}, and this page reads version 1.`);
-  if (maker !== lab) throw new Error(`It is of a ${brief(maker)}, and this page shows a ${lab}.`);
+  if (`nbm${version}` !== MARK) throw new Error(`It has version ${brief(version)}, but this page reads version 1.`);
+  if (maker !== lab) throw new Error(`It is for a ${brief(maker)}, but this page shows a ${lab}.`);
   const raw = read(body);
   if (raw.length < 4 || new DataView(raw.buffer).getUint32(0) !== sumOf(lab, raw.subarray(4)))
     throw new Error(`It is damaged: its checksum does not fit. ${AGAIN}`);
@@ -47,7 +47,7 @@ async function inflated(data) {
   });
   // Not every program minds what stands behind the end of what was deflated.
   if (new DataView(data.buffer, data.length - 4).getUint32(0) !== adlerOf(text))
-    throw new Error(`It is damaged: parts of it are foreign. ${AGAIN}`);
+    throw new Error(`It is damaged: parts of it are unknown. ${AGAIN}`);
   return text;
 }
 
@@ -66,7 +66,7 @@ function parsed(text) {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(text));
   } catch {
-    throw new Error(`It holds no scene. ${AGAIN}`);
+    throw new Error(`It contains no scene. ${AGAIN}`);
   }
 }
 
@@ -84,7 +84,7 @@ async function through(stream, data) {
     length += part.value.length;
     if (length > LARGEST) {
       reader.cancel().catch(() => {});
-      throw new RangeError(`It unpacks to more than ${LARGEST} bytes: no lab makes such a link.`);
+      throw new RangeError(`It unpacks to more than ${LARGEST} bytes: no lab creates such a link.`);
     }
     parts.push(part.value);
   }

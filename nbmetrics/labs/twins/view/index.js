@@ -193,7 +193,7 @@ function pairShown(store, { pair, isBehind }) {
     return {
       ...shown,
       headline: waitingWords(store),
-      why: "The shapes differ, so no formula gives the twin: Python looks for a place and a shape that leave every client’s score as it is.",
+      why: "The shapes differ, so no formula gives the twin: Python is searching for a place and a shape that keep every client’s score.",
     };
   if (!scores.second) return { ...shown, headline: `No twin here: ${sentence(pair.reason)}`, why: WHY.none(pair) };
   const why = WHY[pair.how](pair) + thinWords(pair);
@@ -206,11 +206,11 @@ function pairShown(store, { pair, isBehind }) {
 /** @type {Record<Pair["how"], (pair: Pair) => string>} */
 const WHY = {
   offset: ({ u }) =>
-    `All clients have one shape, and their means are on a line: the twin has that shape too, moved across the line by √u = ${figure(Math.sqrt(u))}. The faint outline is as good a twin.`,
+    `All clients have one shape, and their means are on a line: the twin has that shape too, moved across the line by √u = ${figure(Math.sqrt(u))}. The faint outline is an equally good twin.`,
   covariance: () =>
-    "The means span the plane, so no direction is left to move in. The twin stays at the mean and takes another shape (covariance), as far from the clients’ as the pooled one.",
+    "The means span the plane, so there is no direction left to move in. The twin stays at the mean and takes another shape (covariance), as far from the clients’ as the pooled one.",
   search: () =>
-    "The shapes differ, so no formula gives the twin: Python found this place and shape by search, with every client’s score held where it was.",
+    "The shapes differ, so no formula gives the twin: Python found this place and shape by search, with every client’s score kept the same.",
   printed: printedWords,
   none: () => "Move the clients, or change the shape of one, and look again.",
 };
@@ -221,7 +221,7 @@ function printedWords({ u, other, reason }) {
   if (other) return `${printed}, which is too far. The faint outline is the true twin.`;
   const corrected = reason
     ? `Corrected, there is none either: ${sentence(reason)}`
-    : "The shapes differ, so the true twin takes a search: choose Twins.";
+    : "The shapes differ, so the true twin needs a search: choose Twins.";
   return `${printed}. ${corrected}`;
 }
 
@@ -235,15 +235,15 @@ function thinWords({ second }) {
   const [narrow, wide] = [Math.min(width, height), Math.max(width, height)];
   if (narrow >= STREAK * wide) return "";
   return narrow < FLAT * wide
-    ? " The second generator is a line: the streak has no width at all."
-    : ` The second generator is all but a line: the streak is ${figure(narrow)} wide (1σ).`;
+    ? " The second generator is a line: the streak has no width."
+    : ` The second generator is almost a line: the streak is ${figure(narrow)} wide (1σ).`;
 }
 
 /** @param {PlaneStore} store */
 function waitingWords(store) {
-  if (store.saved) return "This twin takes Python: open the lab in a notebook.";
-  if (store.waiting) return "This twin takes Python, and Python is busy or gone.";
-  return store.before ? "Let go, and Python looks for the twin." : "Python looks for the twin …";
+  if (store.saved) return "This twin needs Python: open the lab in a notebook.";
+  if (store.waiting) return "This twin needs Python, but Python is busy or gone.";
+  return store.before ? "Let go, and Python searches for the twin." : "Python is searching for the twin …";
 }
 
 /** @param {PlaneStore} store @returns {Shown} */

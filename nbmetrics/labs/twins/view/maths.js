@@ -27,7 +27,7 @@ import { lowest } from "../../toolkit/view/ties.js";
 const TWIN_SAME = 1e-12;
 const TWIN_APART = 1e-6;
 const COV_PARTS = /** @type {const} */ (["a", "b", "c"]);
-const ALL_ALIKE = "All clients with weight are alike, so the score of each is FID-all itself.";
+const ALL_ALIKE = "All clients with weight are alike, so the score of each equals FID-all.";
 const NEARLY_ONE = "The clients nearly coincide: FID-all of no twin reaches a millionth of FID-avg.";
 const MEANS_SPAN =
   "The printed construction needs a direction orthogonal to the means, and these means span the plane.";
