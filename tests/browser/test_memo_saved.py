@@ -137,7 +137,7 @@ def test_a_curve_and_maps_that_are_not_there_are_not_asked_about(saved, half_cop
     look("memo-saved-curve", page, full_page=True)
     tab(root, "Interactions")
     expect(root.get_by_text("This page was saved without the maps")).to_be_visible()
-    expect(root.get_by_text("Bright is worse")).to_be_hidden()
+    expect(root.get_by_text("Brighter is worse")).to_be_hidden()
 
 
 def test_a_curve_and_maps_that_are_there_go_along(saved, half_copied, look):

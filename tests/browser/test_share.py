@@ -78,7 +78,7 @@ def test_a_lesson_goes_along_and_one_of_a_teachers_own_is_named(saved):
     own = {name: part for name, part in lab.lessons["Average against pooled"].items() if name != "after"}
     own |= {"name": "Mine"}
     page.evaluate("text => { location.hash = text; }", nm.Playground(lesson=own).share())
-    expect(page.get_by_role("alert")).to_contain_text("a teacher’s own")
+    expect(page.get_by_role("alert")).to_contain_text("made by a teacher")
 
 
 BAD = {

@@ -338,7 +338,7 @@ def _texts(value: Any, where: str) -> tuple[str, ...]:
 
 def _text(value: Any, where: str) -> str:
     if not check_text(value, where).strip():
-        raise InvalidInput(where, "is empty", "Give a text")
+        raise InvalidInput(where, "is empty", "Give a string")
     return str(value)
 
 

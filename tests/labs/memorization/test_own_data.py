@@ -189,9 +189,7 @@ class TestOwn:
         train, _, generated = sets
         lab = memo_lab(train, train[test], generated)
         assert lab.result["cards"]["fld"] == pytest.approx(nm.fld(train, train[test], generated))
-        assert (
-            set(lab.result["honest"].values()) == {None} and "too many test rows are equal" in lab.base["stand_in"]
-        )
+        assert set(lab.result["honest"].values()) == {None} and "too many test rows are equal" in lab.base["stand_in"]
         assert until(lambda: lab.result["noise"]) == dict.fromkeys(CARDS) and lab.scores()["honest"].isna().all()
 
     def test_half_of_test_the_same_is_compared(self, memo_lab, sets):
