@@ -153,7 +153,7 @@ def test_a_curve_and_maps_that_are_there_go_along(saved, half_copied, look):
     curve = lab._saved_traits["curve"]
     away = (np.array(curve["metrics"]["fld"]) - lab.result["honest"]["fld"]) / lab.result["noise"]["fld"]
     first = curve["values"][np.flatnonzero(away > 3)[0]]
-    expect(told).to_contain_text(f"FLD notices from {100 * first:g}\u00a0% (you said 35\u00a0%)")
+    expect(told).to_contain_text(f"FLD notices from {100 * first:g}\u00a0% (you guessed 35\u00a0%)")
     look("memo-saved-revealed", page, full_page=True)
     handle(root, "Spread").press("ArrowLeft")
     expect(told).to_contain_text("These curves are for the saved scene")

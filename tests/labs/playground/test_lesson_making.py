@@ -94,7 +94,7 @@ def test_a_wrong_argument_is_named_with_what_would_do(refusing, given, argument,
 
 def test_rows_are_refused():
     lab = nm.Playground([[[0, 0], [1, 1], [2, 0]]], {"g": nm.Gaussian([0, 0])})
-    with pytest.raises(nm.InvalidInput, match="stands for data, which a lesson cannot contain"):
+    with pytest.raises(nm.InvalidInput, match="is data, which a lesson cannot contain"):
         lab.make_lesson(question="Where?", flag="x")
 
 
