@@ -119,7 +119,7 @@ def _floating(value: Any, argument: str) -> Array:
         if value.layout != torch.strided:
             raise InvalidInput(argument, f"is a sparse tensor ({value.layout})", "Use x.to_dense()")
         if value.is_quantized:
-            raise InvalidInput(argument, f"is a quantised tensor ({value.dtype})", "Use x.dequantize()")
+            raise InvalidInput(argument, f"is a quantized tensor ({value.dtype})", "Use x.dequantize()")
         if value.is_meta:
             raise InvalidInput(argument, "is a meta tensor, which contains no numbers", "Give a tensor on a device")
         value = value.detach()

@@ -219,7 +219,7 @@ def check_names(names: Sequence[Any], argument: str) -> tuple[str, ...]:
 def check_text(value: Any, argument: str, longest: int = MAX_TEXT_LETTERS) -> str:
     """`value` as a text of any number of lines that can be shown, of at most `longest` letters."""
     if not isinstance(value, str):
-        raise InvalidInput(argument, f"got {shown(value)}", "Give a text")
+        raise InvalidInput(argument, f"got {shown(value)}", "Give a string")
     if len(value) > longest:
         raise InvalidInput(argument, f"{shown(value)} has {len(value):,} letters", f"Give at most {longest:,}")
     for letter in _UNPRINTABLE.finditer(value):

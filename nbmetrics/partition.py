@@ -90,9 +90,11 @@ def pathological(y: Any, rows: int, clients: Any, classes: Any, seed: Any) -> Pa
     (labels, distinct), count, rng = labels_of(y, rows), _clients(clients, rows), _rng(seed)
     each = check_count(classes, "classes")
     if each > len(distinct):
-        raise InvalidInput("classes", f"are {each} a client of {len(distinct)} labels", f"Give at most {len(distinct)}")
+        raise InvalidInput(
+            "classes", f"are {each} per client, but there are {len(distinct)} labels", f"Give at most {len(distinct)}"
+        )
     if count * each < len(distinct):
-        seen = f"are {each} a client, and {count} clients do not cover all {len(distinct)} labels"
+        seen = f"are {each} per client, but {count} clients do not cover all {len(distinct)} labels"
         raise InvalidInput("classes", seen, f"Give at least {-(-len(distinct) // count)}, or leave labels out first")
     holders: list[list[int]] = [[] for _ in distinct]
     for client in range(count):
@@ -104,7 +106,7 @@ def pathological(y: Any, rows: int, clients: Any, classes: Any, seed: Any) -> Pa
         index = rng.permutation(np.flatnonzero(labels == label))
         if len(index) < len(held):
             seen = f"are {each} a client, and label {shown(str(label))} has {len(index)} rows for {len(held)} clients"
-            raise InvalidInput("classes", seen, "Ask for fewer clients, or fewer classes a client")
+            raise InvalidInput("classes", seen, "Ask for fewer clients, or fewer classes per client")
         for client, part in zip(held, np.array_split(index, len(held)), strict=True):
             owner[part] = client
     if np.bincount(owner, minlength=count).min() < 2:

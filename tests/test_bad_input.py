@@ -82,7 +82,7 @@ REFUSED = {
     "two clients of one name": (
         lambda: nm.Federation([named("a"), named("a")]),
         "clients",
-        "name of its own",
+        "a different name",
     ),
     "an empty name": (lambda: named(" "), "name", "non-empty"),
     "a name that is no text": (lambda: named(3), "name", "text"),
@@ -105,7 +105,7 @@ REFUSED = {
     "two generators of one name": (
         lambda: evaluated([nm.Generator(X, name="g")] * 2),
         "generators",
-        "name of its own",
+        "a different name",
     ),
     "generator of another width": (lambda: evaluated({"odd": X[:, :2]}), "odd", "same features"),
     "function of another width": (
@@ -128,7 +128,7 @@ REFUSED = {
     ),
     "mixture of no generators": (lambda: nm.best_mixture([X], []), "generators", "at least one"),
     "no metrics": (lambda: evaluated(metrics=()), "metrics", "at least one"),
-    "one metric twice": (lambda: evaluated(metrics=("kid", "kid")), "metrics", "name of its own"),
+    "one metric twice": (lambda: evaluated(metrics=("kid", "kid")), "metrics", "a different name"),
     "metric without functions": (lambda: evaluated(metrics=[3]), "metrics", "name or a Metric"),
     "samples too few": (lambda: evaluated(samples=1), "samples", "at least 2"),
     "samples that are no count": (lambda: evaluated(samples=2.5), "samples", "whole"),

@@ -195,8 +195,8 @@ class Untouched(FID):
 @pytest.mark.parametrize(
     ("metric", "settings", "seen"),
     [
-        ("c_t", {}, "compares with rows that the generator has not seen"),
-        ("fld", {}, "compares with rows that the generator has not seen"),
+        ("c_t", {}, "compares with rows not seen by the generator"),
+        ("fld", {}, "compares with rows not seen by the generator"),
         ("cfid", {}, "condition"),
         ("precision", {"uncertainty": 3}, "uncertainty"),
         (KID(estimator="linear"), {"uncertainty": nm.Bootstrap(20)}, "uncertainty"),

@@ -137,7 +137,7 @@ def _metrics(options: Namespace) -> list[Metric[Any]]:
             seen = f"{metric.name} compares answers to inputs x, which folders do not contain"
             raise InvalidInput("--metrics", seen, "Use nm.Client(y, condition=x) in Python")
         if metric.needs_test and options.test is None:
-            seen = f"{metric.name} compares with rows that the generator has not seen"
+            seen = f"{metric.name} compares with rows not seen by the generator"
             raise InvalidInput("--metrics", seen, "Hold out some rows of each client: --test 0.2")
     return metrics
 

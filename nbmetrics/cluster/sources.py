@@ -228,7 +228,7 @@ def _blocks(array: Any) -> Iterator[np.ndarray]:
 def _inspect_sources(sources: Sequence[ClusterSource], share: int, runner: TaskRunner) -> list[RemoteRows]:
     """Return the first look at each source; raise the first refusal."""
     parties = [(s.name, s.futures, (s.name, s.function, len(s.futures))) for s in sources]
-    futures = runner.submit_groups(inspect_clients, parties, share, about="a first look at the rows")
+    futures = runner.submit_groups(inspect_clients, parties, share, about="the first look at the rows")
     inspections = {}
     for future in runner.as_completed(futures):
         ((_, inspections[future.key]),) = runner.results([future])

@@ -164,7 +164,7 @@ class TaskRunner:
 
         what = f"{self._about.get(future.key, ('the work', ()))[0]}{self._client_names([future.key])}"
         if future.status != "error":
-            seen = f"{what} was lost: the scheduler at {self.address} is gone, or data that only a dead worker held"
+            seen = f"{what} was lost: the scheduler at {self.address} has gone, or only a dead worker had the data"
             return InvalidInput("cluster", seen, "Start again, with data that workers can recompute")
         error = future.exception(timeout=self.timeout)
         if isinstance(error, InvalidInput):

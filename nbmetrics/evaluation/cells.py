@@ -406,12 +406,11 @@ class Cells:
             worst = which[np.argmax(expected[which] / np.abs(gaps[which]))]
         others = f"; also for {len(which) - 1} other generator{'s' * (len(which) > 2)}" if len(which) > 1 else ""
         plain, gap = "" if self.noise is None else "plain ", gaps[worst]  # the table shows the corrected one first
-        of_which = "of which" if expected[worst] <= gap else "and"
         clients = f"{self.span}, {self.clients[0].dim} features"
         test = "" if self.sent else f": see scores.heterogeneity('{self.metric.name}')"
         return [
-            f"{plain}{self.metric.label} gap of {generators[worst]}: {gap:.3g}, {of_which} about {expected[worst]:.3g} "
-            f"would remain if all clients were alike ({clients}){others}{test}"
+            f"{plain}{self.metric.label} gap of {generators[worst]}: {gap:.3g}; about {expected[worst]:.3g} would "
+            f"remain even if all clients were alike ({clients}){others}{test}"
         ]
 
     def intervals(self) -> dict[str, np.ndarray]:
@@ -456,7 +455,7 @@ def caution_lines(label: str, cautions: Sequence[str]) -> list[str]:
     by_kind: dict[str, list[str]] = {}
     for line in filter(None, cautions):
         by_kind.setdefault(_NUMBERS.sub("", line), []).append(line)
-    unit = "scores (of each client, and of all, by generator)"
+    unit = "scores (each client and all, by generator)"
     first = {kind: ", the first" * (len({*lines}) > 1) for kind, lines in by_kind.items()}  # its numbers are its own
     return [f"{label}, {len(lines)} of {len(cautions)} {unit}{first[k]}: {lines[0]}." for k, lines in by_kind.items()]
 

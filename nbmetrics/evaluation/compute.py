@@ -76,9 +76,11 @@ class MetricState:
         if self.metric.needs_test:
             for name, sample in zip(self.names, samples, strict=True):
                 if sample.test is None:
-                    seen = f"client {name!r} has none, and {self.metric.name} compares with rows the generator has not "
+                    seen = (
+                        f"client {name!r} has none, but {self.metric.name} compares with rows not seen by the generator"
+                    )
                     fix = "Use federation.split(test=0.2, seed=0), or Client(rows, test=…)"
-                    raise InvalidInput("test", seen + "seen", fix)
+                    raise InvalidInput("test", seen, fix)
         return samples
 
     @cached_property

@@ -95,7 +95,7 @@ class Material(NamedTuple):
             "none": lambda rows, rng: rows,
             "posterize to 5 bits": self.on_images(posterize),
             "light blur, σ = 0.5 pixels": self.on_images(light_blur),
-            f"center crop to {height} × {width}": self.on_images(crop),
+            f"centre crop to {height} × {width}": self.on_images(crop),
             "heavy blur, σ = 1 pixel": self.on_images(lambda images, rng: blur(images, 1.0)),
         }
 

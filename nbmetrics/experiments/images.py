@@ -326,7 +326,7 @@ def draw_ranked_samples(table: pd.DataFrame, pairs: int = 7) -> Drawing:
     pairs = check_count(pairs, "pairs")
     pictures = table.attrs.get("pictures")
     if pictures is None:
-        raise InvalidInput("table", "has lost its images", "Give what nm.experiments.ranked_samples() returned")
+        raise InvalidInput("table", "has lost its images", "Give the result of nm.experiments.ranked_samples()")
     rows = []
     for by, part in table.groupby("by", sort=False):
         shown = min(pairs, len(part))

@@ -104,7 +104,7 @@ def check_rows(sample: Sample, metrics: Sequence[Metric[Any]], min_rows: int) ->
         raise InvalidInput("rows", seen, fix)
     if any(can_be_rebuilt(metric, n, d) for metric in sent):
         text = (
-            f"{n} rows with {d} features: rows can be rebuilt from a summary of so few, or recognised in it. Send more "
+            f"{n} rows with {d} features: rows can be rebuilt from a summary of so few, or recognized in it. Send more "
             "rows than features, or add noise with privacy= (docs/federated.md: What is not protected)"
         )
         warnings.warn(text, FewRowsWarning, stacklevel=caller_level())

@@ -126,7 +126,7 @@ class Aggregation:
 
 def _client_result(k: int, item: Any) -> tuple[float, Mapping[str, Any]]:
     """Return what one client returned: its number of rows, and its metrics with a summary."""
-    fix = "Let clients return what nm.federated.flower.evaluation gives"
+    fix = "Let clients return the result of nm.federated.flower.evaluation"
     if not isinstance(item, tuple | list) or len(item) != 2 or not isinstance(item[1], Mapping):
         raise InvalidInput("results", f"client {k} returned {shown(item)}", fix)
     if KEY not in item[1]:

@@ -25,7 +25,7 @@ def merge_clients(federation: Clients, name: Any, clients: Any, pool: Callable[[
     (name,) = check_names([name], "name")
     chosen = _client_names(federation, clients)
     if len(chosen) < 2:
-        raise InvalidInput("clients", f"are {shown(chosen)}", "Name two or more to take together")
+        raise InvalidInput("clients", f"are {shown(chosen)}", "Name two or more to merge")
     parts = [federation[one] for one in chosen]
     one = pool(parts)._with(name=name, weight=_total_weight(part.weight for part in parts))
     first = chosen[0]
@@ -37,7 +37,7 @@ def drop_clients(federation: Clients, clients: Any) -> list[Client]:
     chosen = _client_names(federation, clients)
     left = [client for client in federation if client.name not in chosen]
     if not left:
-        raise InvalidInput("clients", "are all that there are", "Leave one at least")
+        raise InvalidInput("clients", "are all clients", "Keep at least one")
     return left
 
 
@@ -56,14 +56,14 @@ def move_class_rows(federation: Clients, label: Any, source: Any, target: Any) -
     """Return the clients with the rows of one class of `source` taken over by `target`."""
     giver, taker = federation[source], federation[target]
     if giver is taker:
-        raise InvalidInput("target", f"{shown(target)} has them", "Give another client")
+        raise InvalidInput("target", f"{shown(target)} already has them", "Give another client")
     labels, theirs = _labels(giver, "source"), _labels(taker, "target")
     classes = np.unique(labels)
     if str(label) not in map(str, classes):
         known_classes = ", ".join(map(str, classes[:20]))
         raise InvalidInput("label", f"{shown(source)} has no class {shown(label)}", f"Its classes are {known_classes}")
     if len(classes) < 2:
-        raise InvalidInput("label", f"{shown(source)} has no other class", "Take the two clients together: merge(…)")
+        raise InvalidInput("label", f"{shown(source)} has no other class", "Merge the two clients: merge(…)")
     is_moved = np.array([str(one) == str(label) for one in classes])[np.searchsorted(classes, labels)]
     part, left = (_select_rows(giver, np.flatnonzero(which)) for which in (is_moved, ~is_moved))
     both = None if taker.condition is None or part.condition is None else concat([taker.condition, part.condition])

@@ -112,7 +112,7 @@ class CT(_Copying):
 
     def _score(self, real: Rows, generated: Rows) -> float:
         if real.test is None:
-            seen = "the real side has no test rows, and C_T compares with rows that the generator has not seen"
+            seen = "the real side has no test rows, and C_T compares with rows not seen by the generator"
             raise InvalidInput("test", seen, "Use federation.split(test=0.2, seed=0), or Client(rows, test=…)")
         return _cells(real, self.seed).score(_plain(generated.rows))
 

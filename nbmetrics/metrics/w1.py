@@ -105,7 +105,7 @@ class W1(Metric[Rows]):
         kinds = {
             "exact": "exact optimal transport",
             "sliced": sliced,
-            "critic": f"spectrally normalised critic, seed {self.seed}",
+            "critic": f"spectrally normalized critic, seed {self.seed}",
             "auto": f"exact up to {EXACT_ROWS} real rows, beyond that {sliced}",
         }
         return f"W1: {kinds[self.method]}; Euclidean ground distance"

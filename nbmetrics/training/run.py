@@ -114,7 +114,7 @@ def _check_start(start: Any, kind: str, dim: int) -> None:
     if start is None:
         return
     if not isinstance(start, Trained):
-        raise InvalidInput("start", f"got {shown(start)}", "Give what nm.training.train or .load returned")
+        raise InvalidInput("start", f"got {shown(start)}", "Give the result of nm.training.train or .load")
     if (start.kind, start.dim) != (kind, dim):
         seen = f"is a {start.kind} of {start.dim} columns, but a {kind} of {dim} is needed"
         raise InvalidInput("start", seen, "Continue with the same kind and the same columns")

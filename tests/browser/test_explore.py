@@ -216,7 +216,9 @@ def test_samples_show_the_estimate_the_band_and_the_bias(explore):
     bias = bands["fid"]["avg"]["mean"][0] - bands["fid"]["avg"]["exact"][0]
     expect(lab.locator(".nbm-bias li").first).to_have_text(f"FID avg reads {bias:.3f} too high at 50 points.")
     alike = bands["fid"]["gap"]["alike"][0]
-    words = re.compile(rf"^FID gap: \d.* in these points; about {alike:.3f} would be there if all clients were alike.$")
+    words = re.compile(
+        rf"^FID gap: \d.* in these points; about {alike:.3f} would remain even if all clients were alike.$"
+    )
     expect(lab.locator(".nbm-bias li").nth(2)).to_have_text(words)
     press(lab, "Table view")
     table = lab.get_by_role("table", name="Estimates")

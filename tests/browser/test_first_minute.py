@@ -108,7 +108,7 @@ def test_goals_notice_when_they_are_reached_and_offer_the_next(opened):
     expect(goal).not_to_contain_text("✓")
     drag(page, handle(root, "Client 2 mean"), -170, 0)
     expect(goal).to_contain_text("✓ Goal 1 of 4.")
-    assert headline(root).startswith("Both say")
+    assert headline(root).startswith("Best on average and pooled")
     root.get_by_role("button", name="Next goal").click()
     assert headline(root) == "Best on average: Narrow. Best pooled: Wide."
     root.get_by_label("Client 2 weight").fill("15")

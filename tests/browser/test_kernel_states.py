@@ -74,7 +74,7 @@ def test_the_picture_of_copies_follows_without_python(run_cells, kernel, state):
     root.evaluate(RINGED)
     handle(root, case).scroll_into_view_if_needed()
     drag(page, handle(root, case), -60, 0, steps=40)
-    root.get_by_text("Python is busy or gone").locator("visible=true").first.wait_for()
+    root.get_by_text("Python is busy or unreachable").locator("visible=true").first.wait_for()
     frames = page.evaluate("() => window.__frames")
     assert len({percent for percent, _ in frames}) > 10
     # the recorder may come before the page's paint of a frame
@@ -125,7 +125,7 @@ def test_says_that_python_is_away_and_catches_up(run_cells, kernel, lab):
     root = group(page, LABS[lab])
     kernel.freeze()
     drag(page, handle(root, LABS[lab]), -40, -20)
-    root.get_by_text("Python is busy or gone").locator("visible=true").first.wait_for()
+    root.get_by_text("Python is busy or unreachable").locator("visible=true").first.wait_for()
     kernel.thaw()
     rev = settle(root)
     deadline = time.monotonic() + 30

@@ -137,7 +137,7 @@ def test_a_curve_and_maps_that_are_not_there_are_not_asked_about(saved, half_cop
     look("memo-saved-curve", page, full_page=True)
     tab(root, "Interactions")
     expect(root.get_by_text("This page was saved without the maps")).to_be_visible()
-    expect(root.get_by_text("Bright is worse")).to_be_hidden()
+    expect(root.get_by_text("Brighter is worse")).to_be_hidden()
 
 
 def test_a_curve_and_maps_that_are_there_go_along(saved, half_copied, look):
@@ -153,7 +153,7 @@ def test_a_curve_and_maps_that_are_there_go_along(saved, half_copied, look):
     curve = lab._saved_traits["curve"]
     away = (np.array(curve["metrics"]["fld"]) - lab.result["honest"]["fld"]) / lab.result["noise"]["fld"]
     first = curve["values"][np.flatnonzero(away > 3)[0]]
-    expect(told).to_contain_text(f"FLD notices from {100 * first:g}\u00a0% (you said 35\u00a0%)")
+    expect(told).to_contain_text(f"FLD notices from {100 * first:g}\u00a0% (you guessed 35\u00a0%)")
     look("memo-saved-revealed", page, full_page=True)
     handle(root, "Spread").press("ArrowLeft")
     expect(told).to_contain_text("These curves are for the saved scene")

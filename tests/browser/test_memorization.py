@@ -212,8 +212,8 @@ def test_predict_then_reveal(opened, shot):
     handle(lab, "FLD notices at").press("Enter")
     handle(lab, "FID-test notices at").press("ArrowLeft")
     reveal.click()
-    expect(lab.locator(".nbm-memo-told")).to_contain_text("(you said 35\u00a0%)")
-    expect(lab.locator(".nbm-memo-told")).to_contain_text("(you said 64\u00a0%)")
+    expect(lab.locator(".nbm-memo-told")).to_contain_text("(you guessed 35\u00a0%)")
+    expect(lab.locator(".nbm-memo-told")).to_contain_text("(you guessed 64\u00a0%)")
     shot("memorization-revealed", lab)
     for name, label in (("fld", "FLD"), ("fid_test", "FID-test")):
         away = (np.array(curve["metrics"][name], float) - result["honest"][name]) / result["noise"][name]

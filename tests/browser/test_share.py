@@ -78,7 +78,7 @@ def test_a_lesson_goes_along_and_one_of_a_teachers_own_is_named(saved):
     own = {name: part for name, part in lab.lessons["Average against pooled"].items() if name != "after"}
     own |= {"name": "Mine"}
     page.evaluate("text => { location.hash = text; }", nm.Playground(lesson=own).share())
-    expect(page.get_by_role("alert")).to_contain_text("a teacher’s own")
+    expect(page.get_by_role("alert")).to_contain_text("made by a teacher")
 
 
 BAD = {
@@ -246,7 +246,7 @@ def test_while_python_is_busy_the_page_draws_the_picture_and_the_page_comes_late
     assert got.value.path().read_bytes().startswith(PNG)
     expect(told(root)).to_contain_text("as this page shows it, without Python")
     press(root, "Save page")
-    expect(told(root)).to_have_text("Python is busy or gone: the page comes once it answers.")
+    expect(told(root)).to_have_text("Python is busy or unreachable: the page comes once it answers.")
     with page.expect_download() as got:
         kernel.thaw()
     assert got.value.suggested_filename == "playground.html"

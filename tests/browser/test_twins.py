@@ -319,7 +319,7 @@ def test_with_the_kernel_gone_shared_shapes_go_on_and_unequal_ones_say_what_they
     expect(lab.get_by_role("status")).to_contain_text("run the cell again")
     lab.get_by_role("switch", name="One shape for all clients").click()
     drag(page, handle(lab, "Client 2 width"), 20, 0)
-    expect(headline(lab)).to_have_text("This twin needs Python, but Python is busy or gone.")
+    expect(headline(lab)).to_have_text("This twin needs Python, but Python is busy or unreachable.")
 
 
 def test_names_are_text(run_cells):

@@ -271,8 +271,11 @@ REFUSED = {
     "no name of generated": (("score", "real", ""), "error: GENERATED: there is no ''"),
     "no generated": (("score", "real", "nowhere"), "error: GENERATED: there is no 'nowhere'"),
     "a table": (("score", "real", "table.csv"), "GENERATED: 'table.csv' has the name of neither images nor features"),
-    "a table of clients": (("score", "table.csv", "wide.npy"), "CLIENTS: 'table.csv' is no file of images"),
-    "a folder of features": (("score", "real", "real"), "holds 2 .npy files and no images. Name the files"),
+    "a table of clients": (
+        ("score", "table.csv", "wide.npy"),
+        "CLIENTS: 'table.csv' has the name of neither images nor features",
+    ),
+    "a folder of features": (("score", "real", "real"), "contains 2 .npy files and no images. Name the files"),
     "given twice": (("score", "real", "wide.npy", "./wide.npy"), "is given twice"),
     "both kinds": (("score", ".", "wide.npy"), "sub-folders and 2 .npy files"),
     "unknown metric": ((*WORDS, "--metrics", "fidd"), "Did you mean 'fid'"),
@@ -385,4 +388,4 @@ def test_nothing_is_told_that_only_python_can_do(run, tmp_path):
         np.save(tmp_path / "sites" / f"{name}.npy", rng.normal(size=(60, 32)))
     np.save(tmp_path / "made.npy", rng.normal(size=(400, 32)))
     out = run("score", tmp_path / "sites", tmp_path / "made.npy", "--metrics", "fid")[1]
-    assert "would be there if all clients were alike" in " ".join(out.split()) and "scores." not in out
+    assert "would remain even if all clients were alike" in " ".join(out.split()) and "scores." not in out

@@ -221,7 +221,7 @@ PAIRS = [nm.Client(X[:20], condition=X[:20]), nm.Client(X[20:], condition=X[20:]
     [
         (lambda: nm.evaluate([X, X], [X], "kid"), {"metric": "kid"}, "metric", "Evaluate 'fid' too; .* p_kid$"),
         (lambda: nm.evaluate([X, X], [X], "kid"), {}, "metric", "Evaluate 'fid' too; .* p_kid$"),
-        (lambda: nm.evaluate([X, X], [X], ["fid", "kid"]), {"metric": "kid"}, "metric", "Give 'fid', .* p_kid"),
+        (lambda: nm.evaluate([X, X], [X], ["fid", "kid"]), {"metric": "kid"}, "metric", "Give 'fid': .* p_kid"),
         (lambda: nm.evaluate([X, X], [X], "fid_infinity"), {}, "metric", "Did you mean 'fid_infinity'"),
         (lambda: nm.evaluate([nm.Gaussian([0] * 3)] * 2, [X], "fid"), {}, "metric", "exact distribution.*samples="),
         (lambda: nm.evaluate([X], [X], "fid"), {}, "metric", "1 client.*two clients"),
@@ -301,10 +301,10 @@ def said(scores):
 def test_the_caution_names_the_share_of_sample_size():
     scores = alike(300, 128)
     words = (
-        "FID gap of G: 13.6, of which about 13.5 would be there if all clients were alike "
-        "(300 rows a client, 128 features): see scores.heterogeneity('fid')"
+        "FID gap of G: 13.6; about 13.5 would remain even if all clients were alike "
+        "(300 rows per client, 128 features): see scores.heterogeneity('fid')"
     )
-    assert said(scores) == [words] and words in repr(scores) and "of which about 13.5" in scores._repr_html_()
+    assert said(scores) == [words] and words in repr(scores) and "about 13.5 would remain" in scores._repr_html_()
     assert scores.size_gap() == pytest.approx([13.5], abs=0.05)
     # under other weights the gap is another, and so is the sentence
     [line] = said(scores.with_weights([10, *[1] * 9]))
@@ -322,7 +322,7 @@ def test_the_caution_counts_the_other_generators():
     rng = np.random.default_rng(0)
     made = {name: rng.normal(size=(500, 20)) for name in "abc"}
     [line] = said(nm.evaluate([rng.normal(size=(50, 20)) for _ in range(3)], made, "fid", progress=False))
-    assert "likewise for 2 other generators: see" in line
+    assert "also for 2 other generators: see" in line
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,7 @@ def test_what_a_metric_needs_is_said_before_anything_is_read(monkeypatch):
 def test_a_federation_of_iterators_is_weighed_by_the_rows_they_had():
     clients = {"a": iter(np.array_split(ROWS, 7)), "b": iter([ROWS[:20]])}
     federation = nm.Federation(clients)
-    with pytest.raises(nm.InvalidInput, match=r"client 'a': .*how many rows"):
+    with pytest.raises(nm.InvalidInput, match=r"client 'a': .*number of rows"):
         federation.weights  # noqa: B018
     scores = nm.evaluate(federation, {"g": iter([ROWS])}, progress=False)
     assert scores.weights == (0.75, 0.25) == federation.weights

@@ -348,6 +348,6 @@ def test_a_term_that_is_no_number_is_refused_before_the_table():
 
 def test_a_remark_with_numbers_says_of_which_score_they_are():
     assert caution_lines("X", ["few: 3", "few: 3", ""]) == [
-        "X, 2 of 3 scores (of each client, and of all, by generator): few: 3."
+        "X, 2 of 3 scores (each client and all, by generator): few: 3."
     ]
     assert caution_lines("X", ["", "few: 3", "few: 4"])[0].endswith("by generator), the first: few: 3.")

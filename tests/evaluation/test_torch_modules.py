@@ -160,7 +160,7 @@ def quantised():
     ("tensor", "seen"),
     [
         (torch.zeros((30, 2), device="meta"), "meta"),
-        (quantised(), "quantised"),
+        (quantised(), "quantized"),
         (torch.zeros(30, 2).to_sparse(), "sparse"),
         (torch.zeros(30, 2, dtype=torch.complex64), "complex"),
     ],

@@ -52,7 +52,7 @@ def test_honest_rows_are_at_most_half_as_many_as_train(data):
 
 
 DIGIT_TRANSFORMS = Material.of("digits", None, None, 0).transforms()
-CROP, HEAVY = "center crop to 6 × 6", "heavy blur, σ = 1 pixel"
+CROP, HEAVY = "centre crop to 6 × 6", "heavy blur, σ = 1 pixel"
 
 
 @cache

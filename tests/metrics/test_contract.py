@@ -104,7 +104,7 @@ def test_the_hooks_that_an_object_has_are_used():
     scores = evaluated(Hooked())
     assert scores.label("closeness") == "Closeness" and scores.ranks("closeness")["avg"].tolist() == [1, 2]
     assert scores.conventions[0] == "Closeness in units of 2; 30 to 40 rows per client"
-    said = "Closeness, 3 of 6 scores (of each client, and of all, by generator): far apart: take care."
+    said = "Closeness, 3 of 6 scores (each client and all, by generator): far apart: take care."
     assert scores.cautions == ["2 clients and 2 generators", said]
     assert (evaluated(Hooked(), uncertainty=nm.Jackknife(10)).table["avg_high"] <= 0.0).all()
     distribution = nm.Gaussian([0.0, 0.0, 3.0])

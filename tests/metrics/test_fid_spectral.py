@@ -181,7 +181,7 @@ def test_too_few_rows_have_no_value_and_say_so():
     assert np.isnan(row["avg"]) and np.isnan(row["gap"]) and np.isfinite(row["all"])
     said = "\n".join(scores.conventions)
     assert "no value for 1 of 3 pairs" in said and "a value needs 71" in said
-    assert "1 of 4 scores (of each client, and of all, by generator): fewer than 1.5 rows a feature" in said
+    assert "1 of 4 scores (each client and all, by generator): fewer than 1.5 rows per feature" in said
     assert "client 'Client 1' with generator 'g', real: has 66 rows" in said
 
 

@@ -160,8 +160,8 @@ def test_what_other_weights_make_of_kid_all_is_said_and_right(offset):
     w = np.concatenate([np.full(len(a), 0.5 / len(a)) for a in x])
     k = cubic(np.concatenate(x), np.concatenate(x))
     weighted = (w @ k @ w - w**2 @ np.diag(k)) / (1 - w @ w)
-    (line,) = [line for line in scores.cautions if "is bias" in line]
-    assert line.startswith("KID all: ") and f"about {weighted - stratified:.3g} of it" in line
+    (line,) = [line for line in scores.cautions if "sampling bias" in line]
+    assert line.startswith("KID all: ") and f"by about {weighted - stratified:.3g} for" in line
     corrected = nm.evaluate(federation, {"near": np.concatenate([x[0], x[1][:20]])}, KID(estimator="stratified"))
     assert corrected.table["all"][0] == pytest.approx(scores.table["all"][0] - (weighted - stratified), rel=1e-9)
     assert corrected.table["avg"][0] == scores.table["avg"][0] and not corrected.cautions
@@ -173,7 +173,7 @@ def test_the_bias_is_said_of_all_generators_or_of_none_and_which_number_has_it()
     near, far = nm.Gaussian([1.5, 0.0], 1.5), nm.Gaussian([6.0, 0.0], 1.5)
     scores = nm.evaluate(clients, {"near": near, "far": far}, "kid")
     by_name = scores.table.set_index("generator")["all"].abs()
-    (line,) = [line for line in scores.cautions if "is bias" in line]
+    (line,) = [line for line in scores.cautions if "sampling bias" in line]
     bias = float(line.split("about ")[1].split(" ")[0])
     assert 0.1 * by_name["near"] < -bias < 0.1 * by_name["far"]  # large beside the one, small beside the other
     assert line.startswith("KID all: ") and "for every generator" in line

@@ -313,7 +313,7 @@ def test_rows_whose_squared_distances_underflow_are_refused(scale):
     constant = np.ones((40, 1))
     for rows in (scale * POINTS, np.hstack([constant, scale * POINTS])):
         for score in (prdc, nm.fid, nm.auth_pct):
-            with pytest.raises(nm.InvalidInput, match=r"differ by .* at most"):
+            with pytest.raises(nm.InvalidInput, match=r"differ by at most"):
                 score(rows, rows[:20])
 
 

@@ -117,7 +117,7 @@ def _places(model: ViewModel) -> tuple[Drawing, str]:
     if model.has_one_order or np.isnan(model.losses["all"]).all():
         why = "has one order, by avg and by all" if model.has_one_order else "has no scores of the pooled clients yet"
         raise InvalidInput(
-            "view", f"is 'places', and {model.metric_view.metric.label} {why}", "Take another view or metric"
+            "view", f"is 'places', and {model.metric_view.metric.label} {why}", "Choose another view or metric"
         )
     figure, (ax,) = panels(1, width=6.2, height=1.6 + 0.3 * len(model.names))
     ax.set_axis_off()
@@ -238,10 +238,10 @@ def _regret(model: ViewModel) -> tuple[Drawing, str]:
     choices = model.choices()
     if len(model.names) < 2:
         raise InvalidInput(
-            "view", "is 'regret', and there is one generator", "Attach another one, or take another view"
+            "view", "is 'regret', and there is one generator", "Attach another one, or choose another view"
         )
     if not choices:
-        raise InvalidInput("view", "is 'regret', but no avg is known yet", "Wait, or take another view")
+        raise InvalidInput("view", "is 'regret', but no avg is known yet", "Wait, or choose another view")
     lost = model.losses_beside_best[[g for g, _ in choices]]
     worst = np.where(np.isnan(lost), -1.0, lost).max(axis=0)
     order = order_by_size(-worst)[:MAX_CLIENTS_WITH_BARS].tolist()

@@ -19,7 +19,7 @@ from .json_numbers import json_number
 from .metric_view import WeightedScores, counted_weights
 from .place_ranges import standard_errors_apart
 
-NO_SOURCES = "only uncertainty=nm.Influence() says which rows the noise comes from"
+NO_SOURCES = "only uncertainty=nm.Influence() shows which rows the noise comes from"
 ONE_GENERATOR = "there is one generator"
 
 

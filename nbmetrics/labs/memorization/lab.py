@@ -336,7 +336,7 @@ class MemorizationLab(Lab):
         """A short string that holds exactly this state; your own data cannot be shared so."""
         if self._own is not None:
             fix = "Share the arrays along with lab.to_code()"
-            raise InvalidInput("scene", "stands for your own features, which a short string does not contain", fix)
+            raise InvalidInput("scene", "is your own features, which a short string does not contain", fix)
         return super().share()
 
     @property

@@ -165,7 +165,7 @@ def read_array(descriptor: int, place: Place) -> np.ndarray:
     """Read the array at a place of an open file; ValueError, with the reason, where there is none."""
     offset, length = place
     if not 0 < length <= MAX_FRAME_BYTES or not 0 <= offset <= os.fstat(descriptor).st_size - length:
-        raise ValueError("lies outside of the file")
+        raise ValueError("is outside the file")
     os.lseek(descriptor, offset, os.SEEK_SET)
     return unpack_array(_read_bytes(descriptor, length))
 

@@ -192,7 +192,7 @@ def collect_answers(strings: str | Iterable[str] = "", *, lesson: Any = None) ->
                 rows.append((_who(line[end : match.start()]), name, guess, answer, off))
             end = match.end()
     if len(rows) > MAX_ANSWERS:
-        raise InvalidInput("strings", f"holds {len(rows):,} answers", f"Give at most {MAX_ANSWERS:,}")
+        raise InvalidInput("strings", f"contains {len(rows):,} answers", f"Give at most {MAX_ANSWERS:,}")
     table = pd.DataFrame(rows, columns=COLUMNS).astype({"guess": float, "answer": float, "off": float})
     if unread:
         warnings.warn(_unread_words(unread, len(unread) + len(rows)), UnreadWarning, stacklevel=2)

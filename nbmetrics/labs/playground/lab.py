@@ -316,7 +316,7 @@ class Playground(Lab):
         for item in () if scene.plane else (*scene.clients, *scene.generators):
             if item.kind == "data" and item.key not in self._data:
                 fix = "Open a Playground with these data, or attach them, and call lab.from_share(…)"
-                raise InvalidInput(item.name, "stands for data, which a shared string does not contain", fix)
+                raise InvalidInput(item.name, "is data, which a shared string does not contain", fix)
         self._read(scene.to_json())
 
     def _picture(self) -> Figure:

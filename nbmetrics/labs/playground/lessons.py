@@ -303,7 +303,7 @@ def _scene(value: Any, where: str) -> Scene:
         raise InvalidInput(f"{where}, {error.argument}", error.seen, fix) from None
     held = [item.name for item in (*scene.clients, *scene.generators) if item.kind == "data"]
     if held:
-        raise InvalidInput(where, f"{held[0]!r} stands for data, which a lesson cannot contain", "Give it another kind")
+        raise InvalidInput(where, f"{held[0]!r} is data, which a lesson cannot contain", "Give it another kind")
     return scene
 
 
@@ -338,7 +338,7 @@ def _texts(value: Any, where: str) -> tuple[str, ...]:
 
 def _text(value: Any, where: str) -> str:
     if not check_text(value, where).strip():
-        raise InvalidInput(where, "is empty", "Give a text")
+        raise InvalidInput(where, "is empty", "Give a string")
     return str(value)
 
 
@@ -382,7 +382,7 @@ def _prediction_of(scene: Scene, flag: Any, settings: Mapping[str, Any]) -> dict
         raise InvalidInput("flag", f"got {shown(flag)}", fix)
     if settings["then"] is None:
         fix = "Say what Reveal changes, such as then={'samples': 20}, or then=lab.scene of the scene to show"
-        raise InvalidInput("then", "is missing, and the scores of the present scene can be read in its table", fix)
+        raise InvalidInput("then", "is missing, and the scores of the current scene can be read in its table", fix)
     return {**prediction, "best": "value", "axis": list(flag), "then": _changes_json(settings["then"])}
 
 

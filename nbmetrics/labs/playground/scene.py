@@ -195,7 +195,7 @@ class Scene(DeclaredScene, types=TYPES):
         """What the lab holds for an item of data; InvalidInput where it holds none, or of another width."""
         if item.key not in self.data:
             fix = "Attach it again: lab.attach(name, source)"
-            raise InvalidInput(item.name, "stands for data that only its own lab has", fix)
+            raise InvalidInput(item.name, "is data that only its own lab has", fix)
         held = self.data[item.key]
         if (dim := held.dim if isinstance(held, Distribution) else held.shape[1]) != self.dim:
             raise InvalidInput(item.name, f"has {dim} features in a scene of {self.dim}", "Use one space")

@@ -97,8 +97,8 @@ def test_what_is_broken_is_counted_and_the_rest_is_read():
     ("strings", "words"),
     [
         (3, "Give a list"),
-        ([3], "Give a text"),
-        (b"nbma1.", "Give a text"),
+        ([3], "Give a string"),
+        (b"nbma1.", "Give a string"),
         (" " * (MAX_PASTED_LETTERS + 1), "Give at most"),
         ([" " * MAX_PASTED_LETTERS, " "], "Give at most"),
         (f"{pack(PROGRESS[1])} " * (MAX_ANSWERS + 1), "Give at most 2,000"),

@@ -69,7 +69,7 @@ def test_headline_by_hand(avg, pooled, text):
 
 CAUTIONED = (
     ["FID: few rows"],
-    ["FID gap of g0: 17, of which about 16.9 would be there if all clients were alike"],
+    ["FID gap of g0: 17; about 16.9 would remain even if all clients were alike"],
     ["KID: few rows"],
     ["FIDO: another"],
     [],

@@ -80,8 +80,8 @@ def test_a_task_with_all_that_a_lesson_may_have():
         ({"flag": "x", "generator": "wid"}, "generator", "Did you mean 'wide'"),
         ({"flag": "x", "metric": "fld"}, "metric", "Did you mean 'fid'"),
         ({"flag": "x", "generator": "copy"}, "flag", "has its own shape"),
-        ({"answer": 1.0}, "answer", "Give a text"),
-        ({"question": " "}, "question", "Give a text"),
+        ({"answer": 1.0}, "answer", "Give a string"),
+        ({"question": " "}, "question", "Give a string"),
         ({"check": {"kind": "below"}}, "check.aggregate", 'such as "aggregate": "avg"'),
         ({"name": ""}, "name", "non-empty"),
     ],
@@ -94,7 +94,7 @@ def test_a_wrong_argument_is_named_with_what_would_do(refusing, given, argument,
 
 def test_rows_are_refused():
     lab = nm.Playground([[[0, 0], [1, 1], [2, 0]]], {"g": nm.Gaussian([0, 0])})
-    with pytest.raises(nm.InvalidInput, match="stands for data, which a lesson cannot contain"):
+    with pytest.raises(nm.InvalidInput, match="is data, which a lesson cannot contain"):
         lab.make_lesson(question="Where?", flag="x")
 
 

@@ -125,7 +125,7 @@ def test_title_text_and_author_are_text_and_stand_above_the_lab(tmp_path):
         ("author", "a" * 301, "301 letters"),
         ("author", "\x1b", "cannot be shown"),
         ("text", "w" * 5001, "5,001 letters"),
-        ("text", ["a"], "Give a text"),
+        ("text", ["a"], "Give a string"),
         ("text", "a\x00b", "cannot be shown"),
     ],
 )

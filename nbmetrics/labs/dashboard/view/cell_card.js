@@ -84,7 +84,7 @@ export class CellCard {
   waiting(doing) {
     const { store } = this;
     if (store.saved) return SAVED;
-    if (store.waiting || store.lost) return "Python is busy or gone.";
+    if (store.waiting || store.lost) return "Python is busy or unreachable.";
     return `Python computes ${doing || "the details"} …`;
   }
 }

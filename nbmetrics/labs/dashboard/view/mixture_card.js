@@ -114,7 +114,7 @@ export class MixtureCard {
     const { store } = this;
     if (error) return `Python: ${error}`;
     if (doing || this.isAsked) {
-      if (store.waiting || store.lost) return "Python is busy or gone.";
+      if (store.waiting || store.lost) return "Python is busy or unreachable.";
       return `Python computes the mixture: ${doing || "it begins"} …`;
     }
     if (isOld)

@@ -431,7 +431,7 @@ export class WinnerChoice {
       return `Who wins by ${label}-all: computed by Python at ${winners.points.length} points, linear in between.${shifted}${further}`;
     }
     if (store.saved) return `${byAvg}. By all, for these groups and the weights within them: available in a notebook.`;
-    if (store.lost || store.waiting) return `${byAvg}. Python, which computes all, is busy or gone.`;
+    if (store.lost || store.waiting) return `${byAvg}. Python, which computes all, is busy or unreachable.`;
     if (told.error) return `${byAvg}. By all: not known. Python: ${told.error}`;
     return `${byAvg}, until Python has computed all: ${told.doing || "it begins"} …`;
   }

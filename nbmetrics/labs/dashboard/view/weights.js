@@ -26,6 +26,7 @@ const ROWS_A_BATCH = 50;
 // To what the bars of many clients may run.
 const SCALES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
 const HEAD = "What if a client counted more?";
+const WEIGHT = "Weight: how much a client counts, as a share of 1";
 const INFLUENCE = "Influence: how much this client decides (its weight × the spread of its scores).";
 
 export class Weights {
@@ -53,7 +54,8 @@ export class Weights {
     this.more = this.makeToggle("isOpen");
     this.detail = this.makeToggle("isDetailed");
     setText(this.detail, "Who wins where");
-    this.heading = el("span", { class: "nbm-card-head", role: "heading", "aria-level": "3" }, [HEAD]);
+    const attributes = { class: "nbm-card-head", role: "heading", "aria-level": "3", title: WEIGHT };
+    this.heading = el("span", attributes, [HEAD]);
     this.influence = el("p", { class: "nbm-note" }, [INFLUENCE]);
     this.tools = el("div", { class: "nbm-group nbm-weights-tools" }, [this.more, this.byRows, this.alike, this.detail]);
     this.root = el("section", { class: "nbm-dashboard-card", "aria-label": "Weights" }, [

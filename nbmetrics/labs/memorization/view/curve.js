@@ -124,7 +124,7 @@ function toldWords(guess, places, isKnown, { saved, lost }) {
   return GUESSED.map(({ name, label }) => {
     const [place, said] = [places[name], guess?.[name]];
     const truth = place === null ? `${label} never notices` : `${label} notices from ${shareText(place)}`;
-    return `${truth}${typeof said === "number" ? ` (you said ${shareText(said)})` : ""}.`;
+    return `${truth}${typeof said === "number" ? ` (you guessed ${shareText(said)})` : ""}.`;
   }).join(" ");
 }
 
@@ -240,7 +240,7 @@ export class MemoCurve {
     if (store.saved) return savedWords(shownSweep, isCurrent);
     if (store.lost && !(isCurrent && shownSweep?.done === 1)) return "This curve waits for Python.";
     if (isRefused && !isCurrent) return "Python has no curve of this scene.";
-    if (store.waiting && !isCurrent) return "Python is busy or gone: this curve waits for it.";
+    if (store.waiting && !isCurrent) return "Python is busy or unreachable: this curve waits for it.";
     if (!isCurrent || !shownSweep) return "Python computes the curve …";
     if (shownSweep.done < 1) return `Python computes the curve: ${Math.round(100 * shownSweep.done)} %`;
     return noise || store.lost ? "" : "Python redraws honest points to measure the effect of chance …";

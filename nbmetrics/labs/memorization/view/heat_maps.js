@@ -59,7 +59,7 @@ export class MemoHeat {
       : isRefused
         ? "Python has no maps of this scene."
         : store.waiting
-          ? "Python is busy or gone."
+          ? "Python is busy or unreachable."
           : "Python computes the maps …";
     setText(this.wait, maps?.error ? `Python: ${maps.error}` : isCurrent ? "" : still);
     this.maps.classList.toggle("nbm-memo-old", !isCurrent);

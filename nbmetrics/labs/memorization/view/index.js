@@ -85,7 +85,7 @@ function memoView(store, signal) {
       doing
         ? "Python computes these cards …"
         : `Python computed these cards${seconds > 1e-3 ? ` in ${Math.round(1000 * seconds)} ms` : ""}.`,
-    waiting: "The picture follows in this page; the cards wait for Python, which is busy or gone.",
+    waiting: "The picture follows in this page; the cards wait for Python, which is busy or unreachable.",
     lost: "The picture follows in this page. For new cards, run the cell again.",
   });
   const top = el("div", { class: "nbm-memo-top" }, [sliders.first.root, plane.box, layers.root, chosen]);

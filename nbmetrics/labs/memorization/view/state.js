@@ -201,7 +201,7 @@ export class MemoState {
         ? "New numbers need Python: these belong to the saved picture. Presets have their own."
         : "These points need Python: the picture and the numbers are the saved ones.";
     if (this.isRefused) return "Python has no numbers for this picture (reason below): these belong to an earlier one.";
-    if (waiting) return "Python is busy or gone: these numbers belong to an earlier picture.";
+    if (waiting) return "Python is busy or unreachable: these numbers belong to an earlier picture.";
     const answered = this.about.get(this.answer.rev);
     const moved = answered && KNOB_NAMES.find((name) => answered[name] !== this.scene[name]);
     return moved

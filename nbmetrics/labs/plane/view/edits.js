@@ -80,7 +80,7 @@ export function whyNameRefused(scene, name, old) {
   const next = name.trim();
   if (!next) return "A name cannot be empty";
   if ([...next].length > LONGEST_NAME) return `A name has at most ${LONGEST_NAME} letters`;
-  if (UNPRINTABLE.test(next)) return "A name cannot hold control characters";
+  if (UNPRINTABLE.test(next)) return "A name cannot contain control characters";
   return next !== old && namesOf(scene).includes(next) ? "That name is taken" : "";
 }
 
@@ -116,6 +116,6 @@ export function whyItemsRefused({ clients, generators = [] }, data) {
   if (!clients.some(({ weight = 0 }) => weight > 0)) return "all weights are 0";
   return firstOf(items, ({ kind, name, of, data: key = name }) => {
     if (kind === "copycat" && !clients.some((client) => client.name === of)) return "a copycat copies no client";
-    return kind === "data" && !Object.hasOwn(data, key) ? `${name} stands for data, which a link does not contain` : "";
+    return kind === "data" && !Object.hasOwn(data, key) ? `${name} is data, which a link does not contain` : "";
   });
 }

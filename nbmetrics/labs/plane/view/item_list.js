@@ -17,6 +17,8 @@ const NUMBERS = /** @type {const} */ (["x", "y", "width", "height", "angle"]);
 /** @type {Partial<Record<Field, string>>} what a reader is told the field is, where its name is not enough */
 const SPOKEN = { psi: "ψ", count: "points" };
 
+const WEIGHT = "How much a client counts: its weight divided by the sum of all weights";
+
 export class Panel {
   /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
@@ -24,7 +26,7 @@ export class Panel {
     this.signal = signal;
     this.body = el("tbody");
     const heads = ["Name", "Weight", ...NUMBERS].map((head, i) =>
-      el("th", { scope: "col", class: i > 1 ? "nbm-number" : "" }, [head]),
+      el("th", { scope: "col", class: i > 1 ? "nbm-number" : "", title: i === 1 ? WEIGHT : "" }, [head]),
     );
     this.table = el("table", { class: "nbm-items", "aria-label": "Clients and generators" }, [
       el("thead", {}, [el("tr", {}, heads)]),

@@ -139,12 +139,12 @@ function pairsOf({ numbers }, scores) {
 }
 
 function legend() {
-  const entry = (/** @type {string} */ mark, /** @type {string} */ text) =>
-    el("span", {}, [el("span", { class: mark }), text]);
+  const entry = (/** @type {string} */ mark, /** @type {string} */ text, /** @type {string} */ title) =>
+    el("span", { title }, [el("span", { class: mark }), text]);
   return el("div", { class: "nbm-legend" }, [
-    entry("nbm-swatch", "client"),
-    el("span", {}, [markOf(0), "generator"]),
-    entry("nbm-dash", "all clients, pooled"),
+    entry("nbm-swatch", "client", "Someone who has real data, such as a hospital"),
+    el("span", { title: "A model that makes data like the real data" }, [markOf(0), "generator"]),
+    entry("nbm-dash", "all clients, pooled", "The data of all clients together, each client with its weight"),
     el("span", {}, ["Ellipses: 1σ and 2σ. Drag, or Tab and arrow keys."]),
   ]);
 }

@@ -230,7 +230,7 @@ function paintErrorRow(row, { name, exact, now, band }, at, y) {
 function biasWords({ name, exact, now, band, alike }, samples) {
   if (!band) return "";
   if (alike !== undefined && now !== null)
-    return `${name}: ${figure(now)} in these points; about ${figure(alike)} would remain if all clients were alike.`;
+    return `${name}: ${figure(now)} in these points; about ${figure(alike)} would remain even if all clients were alike.`;
   const bias = band.mean - exact;
   const chance = (2 * (band.high - band.low)) / BAND_SIGMAS / Math.sqrt(REDRAWS);
   if (Math.abs(bias) <= chance) return `${name} is right on average with ${samples} points (within chance).`;

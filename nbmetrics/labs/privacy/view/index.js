@@ -17,6 +17,7 @@ import declaration from "../scene.json" with { type: "json" };
 import {
   AGGREGATES,
   bandWords,
+  CLIENT_WORDS,
   conventionWords,
   EPSILON_WORDS,
   epsilonText,
@@ -101,7 +102,7 @@ function privacyView(store, signal) {
     table.paint(isTable, () => keptRows(study(), scene));
     toolbar.paint(scene);
   };
-  const question = el("p", { class: "nbm-noise-question" }, [QUESTION]);
+  const question = el("p", { class: "nbm-noise-question", title: CLIENT_WORDS }, [QUESTION]);
   const numbersBelow = [more, scores.root(signal), table.root];
   const ends = [toolbar.status, toolbar.fold, toolbar.codeFold];
   return { nodes: [toolbar.root, question, epsilon.root, headline, body, details, ...numbersBelow, ...ends], paint };

@@ -142,6 +142,10 @@ export function hatchWords({ aggregate }) {
 /** What ε is, to whom it is new. */
 export const EPSILON_WORDS = "Small ε: much noise, more privacy. Large ε: little noise, less privacy.";
 
+/** Who takes part, for those to whom it is new. */
+export const CLIENT_WORDS =
+  "A client has real data, such as a hospital. A generator is a model that makes similar data.";
+
 /** What the lab asks. */
 export const QUESTION =
   "Clients add noise to what they send, to protect each row. How small can ε be before the ranks are chance?";

@@ -16,7 +16,7 @@ export const LONGEST_NAME = common.longest_name;
 /** What a name cannot hold: control characters, ends of lines, halves of pairs. */
 export const UNPRINTABLE = /[\0-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]|\p{Cs}/u;
 /** Why a scene is refused that has a field which is not declared here. */
-const LATER = "it was made by a later version of nbmetrics; open it with a newer one, or on the present site";
+const LATER = "it was made by a later version of nbmetrics; open it with a newer one, or on the current site";
 
 /**
  * The content of a scene.json with the fields of every scene, and with types in place of their names.

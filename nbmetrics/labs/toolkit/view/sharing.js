@@ -53,7 +53,7 @@ export function within(answer, milliseconds) {
  * @property {() => boolean} [isSecret] whether Python's picture would show what the page still hides
  */
 
-// Milliseconds after which it is said what is waited for, and after which Python is busy or gone.
+// Milliseconds after which it is said what is waited for, and after which Python is busy or unreachable.
 const QUICK_ANSWER_MS = 500;
 const ANSWER_TIMEOUT_MS = 5000;
 
@@ -126,7 +126,7 @@ export class ShareMenu {
     else {
       const asked = answerOf(store, "page", this.signal);
       if (!(await within(asked, ANSWER_TIMEOUT_MS)))
-        menu.tell("Python is busy or gone: the page comes once it answers.");
+        menu.tell("Python is busy or unreachable: the page comes once it answers.");
       const { error, page } = await asked;
       if (error) return menu.tell(`Python: ${error}`);
       download(new Blob([page], { type: "text/html" }), name);
@@ -134,7 +134,7 @@ export class ShareMenu {
     menu.tell(`Page saved: ${name}`);
   }
 
-  /** What Python answers, or null where it is busy or gone. */
+  /** What Python answers, or null where it is busy or unreachable. */
   async pictureOfPython() {
     const asked = answerOf(this.store, "picture", this.signal);
     const soon = await within(asked, QUICK_ANSWER_MS);

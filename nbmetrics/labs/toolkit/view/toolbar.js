@@ -18,12 +18,12 @@ import { sameContent, sameScene } from "./store.js";
  * @property {() => Record<string, any>} [starts] scenes to reset to that are no presets, by the name in their field preset
  * @property {(shown: boolean) => void} table show or hide the numbers behind the pictures
  * @property {(result: any) => string} compared what Python's answer for this revision says of the page's numbers
- * @property {string} [waiting] what to say while Python is busy or gone
+ * @property {string} [waiting] what to say while Python is busy or unreachable
  * @property {string} [lost] what to say once Python cannot answer any more
  */
 /** @typedef {Shared & Own} Toolset */
 
-const WAITING = "Computed in this page; Python is busy or gone.";
+const WAITING = "Computed in this page; Python is busy or unreachable.";
 const LOST = "Computed in this page. For what needs Python, run the cell again.";
 // No preset's name has a line break.
 const CHANGED = "\n";

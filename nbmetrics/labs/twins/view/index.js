@@ -242,7 +242,7 @@ function thinWords({ second }) {
 /** @param {PlaneStore} store */
 function waitingWords(store) {
   if (store.saved) return "This twin needs Python: open the lab in a notebook.";
-  if (store.waiting) return "This twin needs Python, but Python is busy or gone.";
+  if (store.waiting) return "This twin needs Python, but Python is busy or unreachable.";
   return store.before ? "Let go, and Python searches for the twin." : "Python is searching for the twin …";
 }
 
