@@ -136,10 +136,10 @@ def test_files_keep_the_number_and_say_what_it_means(copied, tmp_path):
     back = pd.read_csv(copied.to_csv(tmp_path / "s.csv"), keep_default_na=False)
     assert back["all_corrected"].astype(float).tolist() == pytest.approx(copied.table["all_corrected"].tolist())
     notes = dict(zip(zip(back["generator"], back["metric"], strict=True), back["note"], strict=True))
-    assert "probably depend on" in notes["copier", "fid"] and notes["off", "fid"] == notes["copier", "kid"] == ""
+    assert "not independent" in notes["copier", "fid"] and notes["off", "fid"] == notes["copier", "kid"] == ""
     assert "note" not in copied.table and "note" not in pd.read_csv(copied.to_csv(tmp_path / "c.csv", clients=True))
     for text in (copied.to_markdown(), copied.to_latex()):
-        assert "probably depend on" in text
+        assert "not independent" in text
 
 
 def test_a_distance_below_zero_by_chance_is_about_zero():
@@ -174,7 +174,7 @@ def test_about_zero_has_its_reason_in_every_table(metric):
     assert "about 0<br><small>(−" in scores._repr_html_() and "about $0$ ($-" in scores.to_latex()
     reason = "a distance is never below 0"
     assert all(reason in text for text in (repr(scores), scores._repr_html_(), scores.to_markdown(), scores.to_latex()))
-    assert not any("probably depend on" in line for line in scores.cautions)
+    assert not any("not independent" in line for line in scores.cautions)
 
 
 def test_the_command_says_the_same(rows, copied, tmp_path, monkeypatch, capsys):
@@ -205,6 +205,6 @@ def test_the_command_says_the_same(rows, copied, tmp_path, monkeypatch, capsys):
     lines = {line.split()[0]: line for line in fid.splitlines() if line.startswith("  ") and line.split()[0] in rows[1]}
     assert [name for name, line in lines.items() if "*" in line] == ["honest"] and lines["honest"].count("*") == 2
     found = json.loads((tmp_path / "o.json").read_text("utf-8"))
-    assert "probably depend on" in found["table"][0]["note"] and found["table"][0]["all_corrected"] < 0
-    assert "probably depend on" in pd.read_csv(tmp_path / "o.csv")["note"][0]
+    assert "not independent" in found["table"][0]["note"] and found["table"][0]["all_corrected"] < 0
+    assert "not independent" in pd.read_csv(tmp_path / "o.csv")["note"][0]
     assert "By plain" not in text and "plain FID: avg prefers" not in text.split("FID  ")[0]
