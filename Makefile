@@ -35,7 +35,7 @@ pytest := NBMETRICS_FUZZ=1 $(pytest) -m ''
 endif
 
 .PHONY: help lab site docs release-check test test-all check lint lint-js format bench bench-guard fuzz pictures clean
-.PHONY: test-python test-cores test-releases test-browser test-pytest test-js test-js-types test-changed
+.PHONY: calibrate test-python test-cores test-releases test-browser test-pytest test-js test-js-types test-changed
 
 help:
 	@echo "make lab      open the notebooks in JupyterLab   (PORT=8888, BROWSER=none opens no browser)"
@@ -50,6 +50,7 @@ help:
 	@echo "make format   the fixes and layout of ruff and biome"
 	@echo "make bench    a table of speeds beside other libraries"
 	@echo "make bench-guard  this tree's speed beside that of the commit before, in turn; red if slower   (BASE=HEAD^)"
+	@echo "make calibrate  how often intervals hold, tests reject and alarms sound: the tables of the guides   (QUICK=1: a few runs)"
 	@echo "make fuzz     hostile input to everything, more of it than in the tests; writes docs/fuzz.md   (FUZZ=20 times)"
 	@echo "make docs     the guides and the API reference as a site in docs/_build"
 	@echo "make release-check  wheel and sdist, built, installed in a bare environment and tried"
@@ -174,6 +175,10 @@ bench: $(test_ready)
 bench-guard: BASE = HEAD^
 bench-guard: $(test_ready)
 	@$(bin)/python -m tests.benchmarks.guard --base=$(BASE) $(if $(ONLY),--only $(ONLY)) $(if $(STORE),--store)
+
+# Tables of docs/intervals.md and others. QUICK=1 takes a few runs of each setting, NAMES="places survival" fewer reports.
+calibrate: $(test_ready)
+	@$(bin)/python -m tests.calibration $(if $(QUICK),--quick) $(NAMES)
 
 # Nothing is written unless every input ended well.
 fuzz: $(test_ready)

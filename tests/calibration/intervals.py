@@ -18,7 +18,7 @@ LEVELS = 0.9, 0.95
 RATIOS = (1.1, 1.25, 1.5, 2, 5, 20)
 # Runs by number of features: fewer where one costs more.
 RUNS = {2: 400, 16: 300, 64: 60, 256: 15}
-FEDERATION_RUNS = 100
+FEDERATION_RUNS, WEAK_RUNS, KID_RUNS = 100, 400, 300
 PARTS = "avg", "all", "gap"
 CAUTION = "more error than the interval says"
 
@@ -68,12 +68,12 @@ def tables(distributions, sizes, generator, m, metric, rng, weights=None):
     return [nm.evaluate(federation, made, metric, uncertainty=nm.Influence(level), progress=False) for level in LEVELS]
 
 
-def single(d, ratio, client, generator):
+def single(d, ratio, client, generator, runs=None):
     """Rows, the true FID, bias and spread of FID∞, and coverage by level; NaN where there is no interval."""
     truth, rng, rows = round(fid(client, generator), 12), np.random.default_rng(0), []
     n = max(10, int(np.ceil(ratio * d - 1e-9)))
     m = 20 * d if d < 256 else 8 * d
-    for _ in range(RUNS[d]):
+    for _ in range(runs or RUNS[d]):
         both = [s.table.iloc[0] for s in tables([client], [n], generator, max(m, 40), "fid_infinity", rng)]
         has = np.isfinite(both[0]["avg_low"])
         rows.append((both[0]["avg"], *(row["avg_low"] <= truth <= row["avg_high"] if has else np.nan for row in both)))
@@ -81,7 +81,7 @@ def single(d, ratio, client, generator):
     return n, truth, values.mean() - truth, values.std(), [np.mean(hit) for hit in hits]
 
 
-def grid(features=tuple(RUNS)):
+def grid(runs=None, features=tuple(RUNS)):
     print("| rows | d | n/d | n | true FID | bias | sd | covered: 90, 95 % |\n|---|---|---|---|---|---|---|---|")
     for d, ratio in itertools.product(features, RATIOS):
         if (d == 2 and ratio < 5) or (d == 256 and ratio > 5):
@@ -89,12 +89,12 @@ def grid(features=tuple(RUNS)):
         for name, client, generator in pairs(d):
             if d == 256 and "perfect" in name:
                 continue
-            n, truth, bias, sd, covered = single(d, ratio, client, generator)
+            n, truth, bias, sd, covered = single(d, ratio, client, generator, runs)
             said = "no interval" if np.isnan(covered).any() else ", ".join(f"{x:.2f}" for x in covered)
             print(f"| {name} | {d} | {ratio} | {n} | {truth:.3g} | {bias:+.2g} | {sd:.2g} | {said} |", flush=True)
 
 
-def federations(d=64):
+def federations(runs=None, d=64):
     sizes = (96, 96, 128, 200, 300)
     clients = {
         "alike, iso": [normal(d)] * 5,
@@ -113,7 +113,7 @@ def federations(d=64):
         generator, rng = rectified(d, 9) if "rect" in name else normal(d), np.random.default_rng(1)
         avg, whole = fid_avg_and_all(distributions, weights, generator)
         truth, found = np.array([avg, whole, avg - whole]), []
-        for _ in range(FEDERATION_RUNS):
+        for _ in range(runs or FEDERATION_RUNS):
             both = [
                 s.table.iloc[0] for s in tables(distributions, sizes, generator, 20 * d, "fid_infinity", rng, weights)
             ]
@@ -129,8 +129,9 @@ def held(both, part, truth):
     return [row[f"{part}_low"] <= truth <= row[f"{part}_high"] for row in both]
 
 
-def weak():
+def weak(runs=None):
     """Regimes in which fewer intervals hold than they say, and the share of the runs that have a caution."""
+    runs = runs or WEAK_RUNS
     heads = "| rows, generated ones, features | rows | generated | runs | interval | covered | caution |"
     print(f"\n{heads}\n|---|---|---|---|---|---|---|")
     for own, made, d, n, m in WEAK:
@@ -139,7 +140,7 @@ def weak():
             Distribution(np.full(d, mean), np.eye(d), kind) for mean, kind in ((0.0, own), (0.3, made))
         )
         truth = fid(client, generator)
-        for _ in range(400):
+        for _ in range(runs):
             both = tables([client], [n], generator, m, "fid_infinity", rng)
             warned += any(CAUTION in line for line in both[0].cautions)
             rows = [scores.table.iloc[0] for scores in both]
@@ -148,11 +149,12 @@ def weak():
                 found.append(held(rows, "avg", truth))
         covered = ", ".join(f"{x:.2f}" for x in np.mean(found, axis=0)) if found else "–"
         print(
-            f"| {own}, {made}, d {d} | {n} | {m} | 400 | {has / 400:.2f} | {covered} | {warned / 400:.2f} |", flush=True
+            f"| {own}, {made}, d {d} | {n} | {m} | {runs} | {has / runs:.2f} | {covered} | {warned / runs:.2f} |",
+            flush=True,
         )
 
 
-def kid_coverage():
+def kid_coverage(runs=None):
     print("\n| kernel | clients × rows, d | generated | 90 % covered: avg, all, gap | 95 % |\n|---|---|---|---|---|")
     distributions = [nm.Gaussian([-1, 0]), nm.Gaussian([1, 0.5], [2, 1])]
     generator = nm.Gaussian([0.3, 0.8], [[1.5, 0.4], [0.4, 0.7]])
@@ -166,13 +168,17 @@ def kid_coverage():
         ):
             metric, rng, hits = nm.metrics.KID(kernel), np.random.default_rng(2), []
             truth = nm.evaluate(clients, {"g": made}, metric, progress=False).table.iloc[0]
-            for _ in range(300):
+            for _ in range(runs or KID_RUNS):
                 both = [s.table.iloc[0] for s in tables(clients, [n] * 2, made, 2 * n, metric, rng)]
                 hits.append([held(both, part, truth[part]) for part in PARTS])
             covered = " | ".join(", ".join(f"{x:.2f}" for x in level) for level in np.mean(hits, axis=0).T)
             print(f"| {name} | 2 × {n}, {made.dim} | {2 * n} | {covered} |", flush=True)
 
 
+def main(runs=None, *parts):
+    for part in parts or ("grid", "federations", "weak", "kid_coverage"):
+        globals()[part](runs)
+
+
 if __name__ == "__main__":
-    for part in sys.argv[1:] or ("grid", "federations", "weak", "kid_coverage"):
-        globals()[part]()
+    main(None, *sys.argv[1:])

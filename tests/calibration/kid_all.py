@@ -315,12 +315,12 @@ def measured(setting, runs):
     return truth, np.mean(values), (np.mean(values) - truth) / error, np.mean(held), np.mean(said)
 
 
-def main(runs=RUNS, *names):
+def main(runs=None, *names):
     print("| federation | truth | mean | bias, Monte Carlo errors | covered | caution |\n|---|---|---|---|---|---|")
     for setting in settings():
         if names and not any(name in setting.name for name in names):
             continue
-        truth, mean, bias, covered, said = measured(setting, int(runs))
+        truth, mean, bias, covered, said = measured(setting, int(runs or RUNS))
         print(f"| {setting.name} | {truth:.5g} | {mean:.5g} | {bias:+.2f} | {covered:.3f} | {said:.2f} |", flush=True)
 
 

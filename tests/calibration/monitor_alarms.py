@@ -83,8 +83,8 @@ def collapse_table(seeds):
         print(f"{kind}: heard {whole} with keep_all, {fast} by default, of {len(seeds)}", flush=True)
 
 
-def main():
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else monitor_runs.HEALTHY_RUNS
+def main(runs=None):
+    count = int(runs or monitor_runs.HEALTHY_RUNS)
     seeds, start = range(min(count, monitor_runs.SEEDS)), time.process_time()
     collapse_table(seeds)
     loud = healthy_table(range(count))
@@ -95,4 +95,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -64,7 +64,7 @@ CASES = {"too wide, too narrow": wide_and_narrow, "digits": digits, "falling spr
 BEYOND = {"few directions": few_directions}
 
 
-def truth(case, epsilon, seed=1):
+def truth(case, epsilon, seed=1, draws=OWN_DRAWS):
     """(2,): by avg and all, the root mean square of what noise adds to the difference of the first two generators."""
     clients, generators, clip = case
     z, sizes, rng = (
@@ -72,9 +72,7 @@ def truth(case, epsilon, seed=1):
         [len(x) for x in clients],
         np.random.default_rng(seed),
     )
-    drawn = np.array(
-        [scores([released(x, clip, z, rng) for x in clients], sizes, generators) for _ in range(OWN_DRAWS)]
-    )
+    drawn = np.array([scores([released(x, clip, z, rng) for x in clients], sizes, generators) for _ in range(draws)])
     without = scores([released(x, clip, 0.0, rng) for x in clients], sizes, generators)
     moved = drawn - without
     return np.sqrt(((moved[..., 0] - moved[..., 1]) ** 2).mean(axis=0))
@@ -97,15 +95,15 @@ def said(case, epsilon, releases=RELEASES):
     return np.array(found)
 
 
-def main():
+def main(runs=None):
     print(
         "| clients and generators | ε | FID-avg moves by | said | FID-all moves by | said |\n|---|--:|--:|--:|--:|--:|"
     )
     for name, make in {**CASES, **BEYOND}.items():
         case = make()
         for epsilon in EPSILONS:
-            true = truth(case, epsilon)
-            shares = said(case, epsilon) / true
+            true = truth(case, epsilon, draws=runs or OWN_DRAWS)
+            shares = said(case, epsilon, runs or RELEASES) / true
             cells = [
                 f"{true[p]:.2g} | {np.median(shares[:, p]):.2f} ({shares[:, p].min():.2f}–{shares[:, p].max():.2f})"
                 for p in range(2)

@@ -109,7 +109,10 @@ def close(runs):
             print(f"| {rows} | {said[inside].mean():.2f} | {inside.sum()} | {wrong[inside].mean():.2f} |", flush=True)
 
 
+def main(runs=None, *parts):
+    for part in parts or ("alike", "close"):
+        globals()[part](int(runs or RUNS))
+
+
 if __name__ == "__main__":
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
-    for part in sys.argv[2:] or ("alike", "close"):
-        globals()[part](count)
+    main(*sys.argv[1:])

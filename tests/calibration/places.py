@@ -21,6 +21,7 @@ DIRECTIONS = np.linalg.qr(np.random.default_rng(0).normal(size=(D, GENERATORS)))
 BASES = ("normal", "elliptical .1", "rectified")
 # Of the root of the total variance: how far the clients' means are from that of all.
 APART = 0.3
+RUNS = 200
 KINDS = ("one distribution", "as far", "farther and farther")
 
 
@@ -107,13 +108,13 @@ def cell(found, name):
     return f"{wrong:.3f}, {100 * np.mean(right):.0f} %" if right else f"{wrong:.3f}"
 
 
-def main(runs):
+def main(runs=None):
     print("| rows | clients | generators | FID avg | FID all | KID |\n|---|---|---|---|---|---|")
     for kind, rows, generators in itertools.product(BASES, (40, 100), KINDS):
-        found = shares(kind, generators, rows, runs)
+        found = shares(kind, generators, rows, int(runs or RUNS))
         cells = " | ".join(cell(found, name) for name in ("fid avg", "fid all", "kid"))
         print(f"| {kind} | {CLIENTS} × {rows} | {generators} | {cells} |", flush=True)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
+    main(*sys.argv[1:])

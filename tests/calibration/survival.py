@@ -18,6 +18,7 @@ import nbmetrics as nm
 FAR = 5.0
 EPSILONS, DELTA = {"noise": 0.2, "signal": 1.0}, 1e-5
 OWN_DRAWS = 100
+FEDERATIONS = 20
 
 
 @dataclass
@@ -162,12 +163,12 @@ def verdicts(kind, federations):
     return counts
 
 
-def main(federations):
+def main(federations=None):
     print("| what orders | by | federations | said to survive | best first in 95 % of runs |\n|---|---|---|---|---|")
     for kind in ("noise", "signal"):
-        for (metric, part), numbers in verdicts(kind, federations).items():
+        for (metric, part), numbers in verdicts(kind, int(federations or FEDERATIONS)).items():
             print(f"| {kind} | {metric.upper()}-{part} | {' | '.join(map(str, numbers))} |", flush=True)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
+    main(*sys.argv[1:])
