@@ -49,7 +49,7 @@ class KeptKernel:
         self.id = self.page.evaluate(KERNEL_ID)
 
     def clear(self):
-        """As before its first cell: widgets closed, names forgotten; one that is busy or unreachable makes way for another."""
+        """As before its first cell: widgets closed, names forgotten; one that is busy or gone makes way for another."""
         if self.page.evaluate(HAS_PANEL) and not self.is_lost and self.page.evaluate(EXECUTED, CLEAR) != "ok":
             self.is_lost = True
         self.page.evaluate(CLOSE)
