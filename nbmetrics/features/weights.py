@@ -194,7 +194,7 @@ def _state(path: Path, is_published: bool) -> Any:
             warnings.simplefilter("ignore")  # of TorchScript: that it is old, and of what is refused here
             return reading()
     except Exception as error:  # what unpickling a broken or hostile file raises is anyone's guess
-        seen = f"{path} contains something other than tensors, and was not loaded ({type(error).__name__})"
+        seen = f"{path} contains something other than tensors, and was not run ({type(error).__name__})"
         fix = "Give a state dict: torch.save(module.state_dict(), path), or safetensors"
         raise InvalidInput("weights", seen, fix) from None
 

@@ -127,7 +127,9 @@ def _body(data: bytes) -> bytes:
     if version == 1:
         return data
     if version != VERSION:
-        raise InvalidInput("summary", f"is of version {version}, and versions 1 and {VERSION} can be read", FIX_DAMAGED)
+        raise InvalidInput(
+            "summary", f"has version {version}, but only versions 1 and {VERSION} can be read", FIX_DAMAGED
+        )
     body, checksum = data[:-CHECKSUM], data[-CHECKSUM:]
     if hashlib.sha256(body).digest() != checksum:
         raise InvalidInput("summary", "is damaged or cut short: its checksum is not that of its bytes", FIX_DAMAGED)

@@ -289,4 +289,4 @@ def test_what_python_told_stands_on_the_page(saved, lab):
     page.keyboard.press("Shift+ArrowRight")
     expect(mixture).to_contain_text("for other weights")
     open_tab(root, "How stable")
-    expect(card(root, "Would more rows decide it?")).to_contain_text("other weights than these")
+    expect(card(root, "Would more rows decide it?")).to_contain_text("For other weights")

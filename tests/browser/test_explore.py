@@ -209,12 +209,12 @@ def test_samples_show_the_estimate_the_band_and_the_bias(explore):
     for _ in range(3):
         points.press("ArrowRight")
     expect(points).to_have_attribute("aria-valuetext", "50 points")
-    expect(lab.locator(".nbm-bias li").first).to_contain_text("too high at 50 points", timeout=20000)
+    expect(lab.locator(".nbm-bias li").first).to_contain_text("too high on average with 50 points", timeout=20000)
     scene, result = answered(page, lab)
     assert scene["samples"] == 50
     bands = result["bands"]
     bias = bands["fid"]["avg"]["mean"][0] - bands["fid"]["avg"]["exact"][0]
-    expect(lab.locator(".nbm-bias li").first).to_have_text(f"FID avg reads {bias:.3f} too high at 50 points.")
+    expect(lab.locator(".nbm-bias li").first).to_have_text(f"FID avg is {bias:.3f} too high on average with 50 points.")
     alike = bands["fid"]["gap"]["alike"][0]
     words = re.compile(
         rf"^FID gap: \d.* in these points; about {alike:.3f} would remain even if all clients were alike.$"

@@ -257,7 +257,9 @@ def test_loading_leaves_torchs_random_stream_where_it_is(state):
 def test_other_weights_are_refused_by_key(state, change, seen):
     changed = dict(state)
     change(changed)
-    with pytest.raises(nm.InvalidInput, match=rf"^weights: the state dict does not hold .*inception-v3-compat.*{seen}"):
+    with pytest.raises(
+        nm.InvalidInput, match=rf"^weights: the state dict does not contain .*inception-v3-compat.*{seen}"
+    ):
         extractor_of("inception-v3-compat", weights=changed)
 
 

@@ -238,7 +238,7 @@ def _regret(model: ViewModel) -> tuple[Drawing, str]:
     choices = model.choices()
     if len(model.names) < 2:
         raise InvalidInput(
-            "view", "is 'regret', and there is one generator", "Attach another one, or choose another view"
+            "view", "is 'regret', but there is only one generator", "Attach another one, or choose another view"
         )
     if not choices:
         raise InvalidInput("view", "is 'regret', but no avg is known yet", "Wait, or choose another view")

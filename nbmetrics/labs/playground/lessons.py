@@ -381,7 +381,7 @@ def _prediction_of(scene: Scene, flag: Any, settings: Mapping[str, Any]) -> dict
         fix = f"Give a parameter, one of {', '.join(SWEPT['gaussian'])}, or two numbers to guess a score between"
         raise InvalidInput("flag", f"got {shown(flag)}", fix)
     if settings["then"] is None:
-        fix = "Say what Reveal changes, such as then={'samples': 20}, or then=lab.scene of the scene to show"
+        fix = "State what Reveal changes, such as then={'samples': 20}, or then=lab.scene of the scene to show"
         raise InvalidInput("then", "is missing, and the scores of the current scene can be read in its table", fix)
     return {**prediction, "best": "value", "axis": list(flag), "then": _changes_json(settings["then"])}
 

@@ -158,7 +158,7 @@ def _discriminant(rows: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, str]
         from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
     if owner[-1] == 0:
-        raise InvalidInput("plane", "is 'lda', and there is one client to tell apart", 'Give plane="pca"')
+        raise InvalidInput("plane", "is 'lda', but there is only one client", 'Give plane="pca"')
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # collinear features, which the words below speak of

@@ -112,7 +112,7 @@ export function survivalWords(
   const sentences = [
     survives === null
       ? `Up to ε = ${epsilonText(epsilons[epsilons.length - 1])} the noise decides: the order survives at none of these ε.`
-      : `From ε = ${epsilonText(survives)} on, the order survives: at least ${least} of the ${runs} runs show it, and as many would show the opposite order if that were the true one.`,
+      : `From ε = ${epsilonText(survives)} on, the order survives: at least ${least} of the ${runs} runs show it, and as many would show the opposite order if it were the true one.`,
     `At this ε, ${clips ? "clipping and noise move" : "noise moves"} the difference between ${best} and ${rival} by about ± ${pair.moved}; without noise, it is ${pair.apart}.`,
     `${best} stays first in ${kept} of ${runs} runs (a chance of ${chance(low, high)}); if ${rival} were the better one by as much, it would be ahead in ${pair.kept_if_reversed} (${chance(pair.reversed_low, pair.reversed_high)}).`,
   ];
