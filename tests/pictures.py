@@ -150,7 +150,10 @@ def still(name: str, make: Callable[[], object], act: Callable[[object], object]
             page.mouse.move(1, 1)
             page.wait_for_timeout(300)  # until what fades has faded
             shot = Image.open(io.BytesIO(root.screenshot(animations="disabled"))).convert("RGB")
-        shot.quantize(192, dither=Image.Dither.NONE).save(IMAGES / f"{name}.png", optimize=True)
+        # as many colours as rare marks need
+        shot.quantize(192, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+            IMAGES / f"{name}.png", optimize=True
+        )
 
     return picture
 

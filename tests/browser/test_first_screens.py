@@ -117,3 +117,26 @@ def test_a_drag_and_its_flip_move_nothing_but_the_plane(opened):
         said.add(root.get_by_role("heading").first.inner_text())
         assert [part.bounding_box()["y"] for part in parts] == pytest.approx(before, abs=1)
     assert any(re.match("Best on average and pooled", words) for words in said) and len(said) > 1
+
+
+TWENTY = """import nbmetrics as nm
+clients = [nm.Client(nm.Gaussian([k, 0]), name=f"client {k}") for k in range(6)]
+lab = nm.Dashboard(clients, {f"generator {g}": nm.Gaussian([2, g / 4]) for g in range(20)}); lab.wait(); lab"""
+
+
+def test_twenty_generators_leave_room_for_a_weight(run_cells):
+    page = run_cells(TWENTY)
+    page.set_viewport_size(SCREEN)
+    page.add_style_tag(content="body { padding: 0 !important; } main { max-width: none !important; }")
+    root = page.get_by_role("group", name="Dashboard", exact=True)
+    until(lambda: root.bounding_box()["width"] == SCREEN["width"] and painted(page) is None)
+    rows = root.get_by_role("table", name="Leaderboard", exact=True).get_by_role("row")
+    parts = [root.get_by_role("heading").first, rows.nth(5), root.get_by_role("slider").first]
+    assert max(bottom(part, root) for part in parts) <= SCREEN["height"]
+    assert rows.count() == 21
+    last = rows.last.get_by_role("button")
+    rows.nth(1).get_by_role("button").focus()
+    page.keyboard.press("End")
+    painted(page)
+    end, area = last.bounding_box(), root.locator(".nbm-dashboard-orders").bounding_box()
+    assert area["y"] <= end["y"] and end["y"] + end["height"] <= area["y"] + area["height"]

@@ -8,11 +8,9 @@ from tests.browser.labs import LABS, group, settle
 
 # What a lab shows while numbers are still to come, beside what its status says.
 COMING = {"MemorizationLab": "Python redraws"}
-# Not yet of the Dashboard: columns of its leaderboard come with their scores, and move the others sideways.
-STEADY = [name for name in LABS if name != "Dashboard"]
 
 
-@pytest.mark.parametrize("name", STEADY)
+@pytest.mark.parametrize("name", LABS)
 def test_nothing_jumps_while_a_lab_fills(run_cells, lab_view, name):
     case = LABS[name]
     lines = case.source.rpartition("\n")
@@ -23,4 +21,23 @@ def test_nothing_jumps_while_a_lab_fills(run_cells, lab_view, name):
     settle(root)
     if name in COMING:
         expect(root.get_by_text(COMING[name]).locator("visible=true")).to_have_count(0)
+    assert jumps(page) == []
+
+
+# Clients of different sizes, so that scores, tests and noise come one after another.
+OF_ROWS = """import numpy as np
+import nbmetrics as nm
+rng = np.random.default_rng(0)
+clients = {f"client {i}": rng.normal(3 * np.eye(4)[i % 4], 1, (60 + 60 * i, 4)) for i in range(6)}
+generators = {f"generator {g}": rng.normal(0.75, 1 + 0.2 * g, (600, 4)) for g in range(5)}
+"""
+
+
+def test_a_dashboard_stands_still_while_scores_and_tests_come(run_cells, lab_view):
+    page = run_cells(OF_ROWS)
+    film(page)
+    page.python.run_cell("lab = nm.Dashboard(clients, generators)\nlab")
+    root = group(page, LABS["Dashboard"])
+    page.python.run_cell("lab.wait()")
+    expect(root.get_by_label("Scores known")).to_be_hidden()
     assert jumps(page) == []

@@ -176,7 +176,7 @@ export class CertificateCard {
     this.decided = decided;
     setText(this.share, shareWords(scene, winner, answer));
     setText(this.least, winner < 0 ? "Not known yet." : certificateSentence(this.change, generators, names));
-    this.button.hidden = !this.change?.sources.length;
+    this.button.style.visibility = this.change?.sources.length ? "" : "hidden"; // its room is kept
     setText(this.note, noteOf(clients.length - counted.length, generators, centres));
   }
 

@@ -29,13 +29,13 @@ export class Headline {
   }
 
   /** @param {Scene} scene @param {Numbers} numbers */
-  paint(scene, { metrics, filled }) {
+  paint(scene, { metrics, filled, answer }) {
     const shown = metrics[scene.metric];
     if (!shown) return setText(this.main, filled.doing);
     const { sentences, state, todo } = shown.verdict;
     setAttributes(this.root, { "data-state": state });
     setText(this.main, sentences[0]);
-    this.todo.hidden = !this.progress.root.hidden;
+    this.todo.hidden = !this.progress.root.hidden || answer.tested === false;
     setText(this.todo, todo);
   }
 

@@ -196,14 +196,16 @@ function choice(name, choices, take, signal) {
 /* What the colours and the marks of the heat map say: only those that are in it. */
 
 const MARKS = {
+  unknown: "not computed yet",
   ring: "the client’s best",
   arrow: "beyond the colours",
   thin: "no more than chance above the client’s best",
   crossed: "cannot tell the generators apart",
   span: "smallest and largest of a group",
   nan: "no number",
-  unknown: "not computed yet",
 };
+// Those that come and go while scores come: their room is kept.
+const KEPT = ["unknown", "ring", "arrow", "thin", "crossed"];
 
 export class Legend {
   constructor() {
@@ -216,10 +218,11 @@ export class Legend {
       const node = el("span", { class: "nbm-heat-mark" }, [sign, words]);
       return { name, node };
     });
+    const [unknown, ...marks] = this.marks;
     this.root = el("div", { class: "nbm-heat-legend" }, [
+      el("div", { class: "nbm-heat-head" }, [this.words, unknown.node]),
       el("span", { class: "nbm-heat-scale" }, [this.low, bar, this.high]),
-      this.words,
-      ...this.marks.map(({ node }) => node),
+      ...marks.map(({ node }) => node),
     ]);
   }
 
@@ -243,7 +246,10 @@ export class Legend {
       nan: some((g, i) => isScored[g][i] && Number.isNaN(values[g][i])),
       unknown: some((g, i) => !isScored[g][i]),
     });
-    for (const { name, node } of this.marks) node.hidden = !has[name];
+    for (const { name, node } of this.marks) {
+      node.hidden = !has[name] && !KEPT.includes(name);
+      node.style.visibility = has[name] ? "" : "hidden";
+    }
   }
 }
 

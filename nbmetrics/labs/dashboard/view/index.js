@@ -115,7 +115,7 @@ class Views {
     this.rest = undefined;
     own.addEventListener("abort", () => clearTimeout(this.rest));
     this.cards = [this.leaderboard.root, this.weights.root, this.levels.root];
-    this.weights.tools.after(regroup.root);
+    this.weights.tools.append(regroup.root);
   }
 
   /** @param {Views} last @param {HTMLElement} body */
@@ -165,10 +165,12 @@ function maxDifference({ avg = {} }, store) {
   const { metrics } = /** @type {Numbers} */ (/** @type {any} */ (store.numbers));
   const { generators } = /** @type {any} */ (store.scene);
   const pairs = Object.entries(avg).flatMap(([name, scores]) =>
-    generators.map((/** @type {string} */ generator, /** @type {number} */ g) => [
-      read(scores[generator]),
-      metrics[name].avg[g],
-    ]),
+    generators
+      .map((/** @type {string} */ generator, /** @type {number} */ g) => [
+        read(scores[generator]),
+        metrics[name].avg[g],
+      ])
+      .filter((/** @type {any} */ _pair, /** @type {number} */ g) => metrics[name].isScored[g].every(Boolean)),
   );
   return agreement(pairs.filter(([python, own]) => Number.isFinite(python) || Number.isFinite(own)));
 }

@@ -32,7 +32,9 @@ const NARROW_PX = 700;
 const NAME_PX = { wide: 116, narrow: 76 };
 // Of the leaderboard, from which on the ribbon goes on from its rows, and of these rows, as in style.css.
 const BESIDE_PX = 560;
-const ROW_PX = { plain: 34, pictured: 42, most: 56, all: 306 };
+const ROW_PX = { plain: 34, pictured: 42, most: 56, all: 258 };
+// Of the rows that are shown without scrolling.
+const MAX_UNSCROLLED_PX = 306;
 const MEANINGS =
   "avg: the weighted mean of the clients’ own scores. all: one score against the clients’ data, pooled by weight.";
 const FAR = {
@@ -78,8 +80,7 @@ export class Leaderboard {
     this.root = el("section", { class: "nbm-dashboard-card nbm-dashboard-leaderboard", "aria-label": "Leaderboard" }, [
       this.sort,
       el("div", { class: "nbm-dashboard-orders" }, [scroller("Leaderboard", this.table, signal), this.ribbon.root]),
-      this.hint,
-      this.worst,
+      el("div", { class: "nbm-dashboard-below" }, [this.worst, this.hint]),
       this.legend,
       this.clients.note,
       this.numbers.root,
@@ -122,8 +123,9 @@ export class Leaderboard {
     const { plain, pictured, most, all } = ROW_PX;
     const tall = this.width >= BESIDE_PX ? Math.min(most, Math.floor(all / rows.length)) : 0;
     const rowPx = Math.max(isPictured && this.width >= BESIDE_PX ? pictured : plain, tall);
-    if (this.rowPx !== rowPx) this.table.style.setProperty("--nbm-row", `${rowPx}px`);
+    if (this.rowPx !== rowPx) this.root.style.setProperty("--nbm-row", `${rowPx}px`);
     this.rowPx = rowPx;
+    this.root.classList.toggle("nbm-dashboard-many", !this.isFull && rows.length * rowPx > MAX_UNSCROLLED_PX);
     const isBeside = this.width >= BESIDE_PX && !this.isFull && scene.by === "avg";
     this.beside = isBeside ? { order: rows.map(({ g }) => g), row: rowPx } : null;
     this.focused = Math.min(this.focused, rows.length - 1);
@@ -167,8 +169,7 @@ export class Leaderboard {
   }
 
   /** @param {Scene} scene @param {Shown} shown */
-  paintHead({ by }, { byAll, facts }) {
-    const isOne = !byAll;
+  paintHead({ by }, { isOne, facts }) {
     this.table.classList.toggle("nbm-dashboard-same", isOne && facts.same);
     this.table.classList.toggle("nbm-dashboard-single", isOne && !facts.same);
     setText(this.heads[0], isOne ? "place" : HEADS.avgPlace);

@@ -103,6 +103,7 @@ function shownOf(facts, inputs) {
   const isUnknown = !isNear && allLosses.every(Number.isNaN);
   const byAll = isOne || isUnknown ? null : aggregate(losses(all), allLosses, allNoise);
   const found = verdictOf(byAvg, byAll, aboutOf(facts, isScored, inputs), { isOne, isNear }, inputs);
+  const isAllSaid = scene.generators.every((generator) => isPooledKnown(name, generator, isNear, result));
   const shown = {
     facts,
     values,
@@ -116,6 +117,7 @@ function shownOf(facts, inputs) {
     avgLosses: Array.from(byAvg.centres),
     allLosses,
     size: scene.generators.map((generator) => read(result.size?.[name]?.[generator])),
+    isOne: isOne || (isUnknown && isAllSaid),
     isNear,
     isFar: isNear && all.every(Number.isNaN),
     isAllKnown: scene.generators.map(

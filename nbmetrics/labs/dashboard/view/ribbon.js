@@ -47,10 +47,11 @@ export class Ribbon {
   }
 
   /** @param {Scene} scene @param {Shown} shown @param {Beside | null} [beside] where it stands beside a table, whose names it does not repeat */
-  paint({ generators, generator }, { byAvg, byAll, facts, isFar }, beside = null) {
-    this.root.hidden = !byAll || generators.length < 2;
-    if (this.root.hidden || !byAll) return;
-    this.root.style.visibility = isFar ? "hidden" : ""; // its room is kept
+  paint({ generators, generator }, { byAvg, byAll: known, facts, isOne, isFar }, beside = null) {
+    this.root.hidden = isOne || generators.length < 2;
+    if (this.root.hidden) return;
+    this.root.style.visibility = isFar || !known ? "hidden" : ""; // its room is kept
+    const byAll = known ?? byAvg;
     const sides = [byAvg, byAll];
     const groups = sides.map(({ ranges, centres }) => tiers(ranges, centres));
     const orders = groups.map((side, k) =>

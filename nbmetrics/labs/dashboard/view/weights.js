@@ -48,7 +48,9 @@ export class Weights {
     this.first = { of: "", which: [] };
     this.byRows = this.makeButton("By rows", (clients) => clients.map(({ rows }) => rows));
     this.alike = this.makeButton("All alike", (clients) => clients.map(() => 1));
-    this.list = el("div", { class: "nbm-weights-list" });
+    /** The room of the first rows, until it is known which these are. */
+    this.room = Array.from({ length: CLIENTS_SHOWN_OF_MORE }, () => el("div", { class: "nbm-weight" }));
+    this.list = el("div", { class: "nbm-weights-list" }, this.room);
     this.key = el("p", { class: "nbm-note nbm-weights-key" });
     this.words = el("p", { class: "nbm-weights-words", "aria-live": "polite" });
     this.more = this.makeToggle("isOpen");
@@ -165,12 +167,14 @@ export class Weights {
     const isKnown = says.some((say) => say > 0);
     if (this.first.of !== of && isKnown)
       this.first = { of, which: orderOf(says.map((say) => -say)).slice(0, CLIENTS_SHOWN_OF_MORE) };
-    const few = this.first.which.length ? this.first.which : says.map((_, i) => i).slice(0, CLIENTS_SHOWN_OF_MORE);
+    const few = this.first.which;
     const isAll = this.isOpen || count <= MAX_CLIENTS_SHOWN;
+    for (const room of this.room) room.hidden = isAll || few.length > 0;
     this.rows.forEach(({ root, name, isActive }, i) => {
       root.hidden = !(isAll || few.includes(i) || held.includes(i) || name === client || isActive);
     });
-    const hidden = this.rows.filter(({ root }) => root.hidden).length;
+    const inRoom = this.room.filter(({ hidden }) => !hidden).length;
+    const hidden = this.rows.filter(({ root }) => root.hidden).length - inRoom;
     this.more.hidden = count <= MAX_CLIENTS_SHOWN;
     setText(this.more, this.isOpen ? "Fewer clients" : `${hidden} more clients`);
     setAttributes(this.more, { "aria-expanded": String(this.isOpen) });

@@ -6,7 +6,7 @@
  * @import { Judgement, Line, Numbers, Scene } from "./types.js"
  */
 import { resizeChildren } from "../../toolkit/view/chart.js";
-import { el, keepRoom, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { el, keepRoom, scroller, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { scoreText, stepText } from "./formatting.js";
 import { nearest } from "./page_decoding.js";
 
@@ -55,7 +55,8 @@ export class Headline {
 
 /** Scores of all lines at the step on show. */
 export class ScoreTable {
-  constructor() {
+  /** @param {AbortSignal} signal */
+  constructor(signal) {
     const heads = ["Metric", "avg", "all", "gap"];
     this.body = el("tbody");
     const row = el(
@@ -67,9 +68,7 @@ export class ScoreTable {
       el("thead", {}, [row]),
       this.body,
     ]);
-    this.root = el("div", { class: "nbm-scroll", tabindex: "0", role: "region", "aria-label": "Scores at this step" }, [
-      this.table,
-    ]);
+    this.root = scroller("Scores at this step", this.table, signal);
   }
 
   /** @param {Scene} scene @param {Numbers} numbers */

@@ -58,7 +58,7 @@ function monitorView(store, signal) {
   const [headline, legend] = [new Headline(store, signal), new Legend()];
   const figures = new Figures(store, signal, scrubber);
   const [losses, strip] = [new Losses(store, signal, scrubber), new ClientHeatmap(store, signal, scrubber)];
-  const [scores, alarms] = [new ScoreTable(), new AlarmList(store, signal, scrubber)];
+  const [scores, alarms] = [new ScoreTable(signal), new AlarmList(store, signal, scrubber)];
   const [samples, weights] = [new SamplePreviews(store), new WeightSliders(store, signal)];
   const choices = [
     fieldSelect(store, signal, "Metric", "metric", () => run().metrics.map(({ name, label }) => [name, label])),
