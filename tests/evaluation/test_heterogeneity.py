@@ -13,6 +13,7 @@ from nbmetrics.metrics.fid.size_gap import size_gap
 from nbmetrics.metrics.kid.metric import CUBIC
 from nbmetrics.summaries.moments import Moments
 from tests.calibration.heterogeneity import CASES, draw, p_values, rejected
+from tests.slow import slow
 
 
 @pytest.fixture
@@ -189,9 +190,9 @@ def test_the_debiased_gap_is_that_of_influence_values_under_the_weights_given():
 
 
 def test_the_debiased_gap_of_alike_clients_is_about_0_and_of_too_few_rows_not_there():
-    found = alike(300, 128, clients=4, made=2_000).heterogeneity().iloc[0]
+    found = alike(300, 72, clients=4, made=1_000).heterogeneity().iloc[0]
     assert abs(found["debiased"]) < 0.1 and found["debiased_low"] < 0 < found["debiased_high"]
-    few = alike(30, 128, clients=3, made=500).heterogeneity().iloc[0]
+    few = alike(12, 40, clients=3, made=120).heterogeneity().iloc[0]
     assert few[["debiased", "debiased_low", "debiased_high"]].isna().all() and 0 < few["p"] <= 1
 
 
@@ -349,7 +350,7 @@ def binomial_range(runs, chance, sds):
     )
 
 
-@pytest.mark.parametrize("number", [1, 5, *(pytest.param(k, marks=pytest.mark.slow) for k in (2, 3))])
+@pytest.mark.parametrize("number", [5, *slow(1, 2, 3)])
 def test_levels_in_hard_cases(number):
     case, runs = CASES[number], 40
     found = np.array([p_values(case, run) for run in range(runs)])[:, [0, 2]]

@@ -90,7 +90,7 @@ def covered(scores, metric, truths):
 
 FID_CASES = {
     "64 features, 100 rows a side": ([normal(64)], [100], normal(64, scale=1.2), 100, 30),
-    "rectified, 1.5 rows a feature": ([rectified(32, 0)], [48], rectified(32, 1), 640, 60),
+    "rectified, 1.5 rows a feature": ([rectified(32, 0)], [48], rectified(32, 1), 640, 30),
     "clients": ([normal(16, 0.2 * k) for k in range(3)], [32, 40, 60], normal(16), 320, 40),
 }
 
@@ -129,7 +129,7 @@ def test_p_values_of_alike_generators_are_uniform():
     """In the side given beforehand; `flips` takes the side of the data, so its p-values are up to ½."""
     distributions, distribution = [normal(8, 0.1 * k) for k in range(2)], normal(8, 0.6)
     said = []
-    for scores in simulated(distributions, [60, 60], {"first": distribution, "second": distribution}, 240, "fid", 200):
+    for scores in simulated(distributions, [60, 60], {"first": distribution, "second": distribution}, 240, "fid", 100):
         row = scores.flips("fid").iloc[0]
         assert row["avg_prefers"] in ("first", "second") and 0 <= row["avg_p"] <= 0.5
         said.append(row["avg_p"] if row["avg_prefers"] == "first" else 1 - row["avg_p"])

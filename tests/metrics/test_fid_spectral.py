@@ -132,17 +132,18 @@ def test_the_bias_is_taken_off(case):
     assert abs(debiased.mean() - true) < 3.5 * error + 0.02 * (plain.mean() - true)
 
 
+FEDERATION_RUNS = 25
 FAR = np.random.default_rng(11).normal(scale=5.0, size=(4, 8))
 FEDERATIONS = {
     "alike": ([normal(32)] * 4, [64] * 4, None),
     "other means": ([normal(32, 0.3 * k) for k in range(4)], [64, 80, 100, 160], None),
-    "far apart, 8 features": ([normal(8, m) for m in FAR], [30] * 4, None),
+    "far apart, 8 features": ([normal(8, m) for m in FAR], [30] * 4, (3, 2, 1, 1)),
     "other scales, weights not the sizes": ([normal(32, scale=s) for s in (0.7, 0.9, 1.1, 1.3)], [48, 90, 150, 300], 1),
     "rectified, one weighs most": ([rectified(32, k) for k in range(4)], [64] * 4, (5, 1, 1, 1)),
 }
 
 
-@pytest.mark.parametrize("case", by_default(FEDERATIONS, "far apart, 8 features", "rectified, one weighs most"))
+@pytest.mark.parametrize("case", by_default(FEDERATIONS, "far apart, 8 features"))
 def test_avg_all_and_gap_of_clients_have_no_bias(case):
     distributions, sizes, weights = FEDERATIONS[case]
     shares = np.array(sizes if weights is None else np.broadcast_to(weights, 4), dtype=float)
@@ -151,7 +152,7 @@ def test_avg_all_and_gap_of_clients_have_no_bias(case):
     generator = rectified(32, 9) if "rect" in case else mixture(distributions, shares) if d == 8 else normal(32)
     rng, found, plain = np.random.default_rng(3), [], []
     true_avg, true_all = fid_avg_and_all(distributions, shares, generator)
-    for _ in range(25):
+    for _ in range(FEDERATION_RUNS):
         parts = [distribution.sample(n, rng) for distribution, n in zip(distributions, sizes, strict=True)]
         federation = nm.Federation(parts).with_weights(shares)
         made = {"g": generator.sample(640, rng)}
@@ -159,7 +160,7 @@ def test_avg_all_and_gap_of_clients_have_no_bias(case):
         plain.append(table.loc[0, ["avg", "all"]].to_numpy(dtype=float))
         found.append(table.loc[1, ["avg", "all"]].to_numpy(dtype=float))
     truth = np.array([true_avg, true_all])
-    bias, error = np.mean(found, axis=0) - truth, np.std(found, axis=0) / 5.0
+    bias, error = np.mean(found, axis=0) - truth, np.std(found, axis=0) / np.sqrt(FEDERATION_RUNS)
     before = np.mean(plain, axis=0) - truth
     assert before[1] > 3.5 * error[1]
     assert np.all(np.abs(bias) < 3.5 * error + 0.03 * before), (bias, error, before)

@@ -54,6 +54,6 @@ def test_alike_generators_are_told_apart_in_five_of_a_hundred_worlds_at_most(kin
 
 @pytest.mark.parametrize("metric", ["fid", "kid"])
 def test_a_generator_that_is_better_is_named(metric):
-    said = [verdict(world, "decaying", 200, 16, metric, [1.0, 2.5, 2.6, 2.7]) for world in range(5)]
+    said = [verdict(world, "decaying", 200, 16, metric, [1.0, 2.5, 2.6, 2.7]) for world in range(2)]
     assert all(re.search(r"g0 (wins|is first by avg and by all)", sentence) for sentence in said), said
     assert all(map(names_a_winner, said))
