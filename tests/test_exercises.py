@@ -80,7 +80,7 @@ def test_kid_keeps_a_difference_and_fid_does_not(said):
         assert verdicts(said("02", answer, False)) == [True, True]
     assert "not their ratio" in said("02", 10.625 * 35 / 42.625, False)[0]
     assert "better by all, too" in said("02", 10.625 + 42.625 - 35, False)[0]
-    assert "how much is avg above all" in said("02", 35, False)[0]
+    assert "how far is avg above all" in said("02", 35, False)[0]
     assert verdicts(said("02", 3, True)) == [True, False]
     assert "'A': 2.47, 'B': 4.28" in said("02", 3, True)[1]
 

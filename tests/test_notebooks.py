@@ -183,10 +183,10 @@ def test_sample_size_says_what_is_written(ran):
     shown = [cell.outputs[-1].data["text/plain"] for cell in cells]
     alike, unlike, few = ([float(x) for x in re.findall(r"(?<=\s)-?\d+\.\d+(?!\S)|NaN", plain)] for plain in shown)
     for (gap, shuffled, *_), stated in (
-        (alike, "A gap of 5.0, and"),
+        (alike, "shows a gap of 5.0, but"),
         (alike, "alike by construction: 5.1."),
-        (unlike, "rose from 5.0 to 5.4 only"),
-        (few, "the gap of 27.2 is 27.0 for clients dealt at random"),
+        (unlike, "rose only from 5.0 to 5.4"),
+        (few, "the gap of 27.2 compares with 27.0 for random deals"),
     ):
         assert stated in words and re.search(rf"\b({gap:.1f}|{shuffled:.1f})\b", stated)
     assert alike[-2] > 0.2 and alike[-1] > 0.2 and alike[3] < 0 < alike[4]
