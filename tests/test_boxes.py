@@ -67,7 +67,7 @@ def test_the_mean_over_subsets_scatters_about_kid_of_all_rows():
 
 
 def test_cfid_is_blind_to_what_means_and_covariances_do_not_hold():
-    assert "Where y = x² and x is symmetric, it takes shuffled outputs for right ones" in words("04")
+    assert "if y = x² and x is symmetric, it cannot tell shuffled outputs from right ones" in words("04")
     rng = np.random.default_rng(0)
     x = rng.normal(size=(4000, 1))
     wrong = rng.permutation(x**2)
@@ -78,7 +78,7 @@ def test_cfid_is_blind_to_what_means_and_covariances_do_not_hold():
 
 def test_the_published_twins():
     told = words("05")
-    assert "none of which sees a difference of more than one percent, while FID-all nearly doubles" in told
+    assert "the two scores of each client differ by at most one percent, while FID-all nearly doubles" in told
     table = nm.experiments.published("twin_generators_ffhq").set_index("generator")
     clients = table.filter(like="client")
     assert clients.shape[1] == 6

@@ -138,7 +138,7 @@ def test_twins_by_offset_by_turning_or_by_search(said):
     for why, twin in wrong.items():
         (line,) = said("05", twin)
         assert line.startswith("not yet") and why in line
-    assert "score 5.5 and 8" in text("05")
+    assert "the scores 5.5 and 8" in text("05")
     pooled, printed = (nm.fid(clients[0], g) for g in (nm.Gaussian([0, 0], [5, 1]), nm.Gaussian([0, 2])))
     assert (round(pooled, 1), printed) == (5.5, pytest.approx(8))
 
