@@ -160,7 +160,7 @@ def test_the_copycat_is_found_by_several_scores_and_by_distances(said):
     flds = {name: nm.fld(train, test, rows) for name, rows in sent.items()}
     assert flds["C"] > flds["B"] > flds["A"]
     by_auth_pct = round(400 - 4 * nm.auth_pct(train, sent["B"]))
-    assert "of A it would be 267" in said("06", "B", by_auth_pct)[1]
+    assert "for A it would be 267" in said("06", "B", by_auth_pct)[1]
     assert "Where do they jump" in said("06", "B", 40)[1]
 
 
