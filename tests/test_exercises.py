@@ -176,7 +176,7 @@ def test_the_distribution_of_a_collapse_that_fid_avg_calls_better(said):
     assert verdicts(said("09", None, None)) == [None, None]
     for r, factor in ((1 / 3, 0.9), (0.333, 1.2 / (4 / 3)), (Fraction(1, 3), Fraction(9, 10))):
         assert verdicts(said("09", r, factor)) == [True, True]
-    assert "by their roots" in said("09", 1 / 9, None)[0] and "r = √s" in said("09", 0.5, None)[0]
+    assert "take the square root" in said("09", 1 / 9, None)[0] and "r = √s" in said("09", 0.5, None)[0]
     assert "FID-avg falls here" in said("09", 1 / 3, 1.8)[1]
     assert "= 1.33 T, after it T(1 + q) = 1.20 T" in said("09", 1 / 3, 0.675)[1]
 

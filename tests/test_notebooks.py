@@ -130,9 +130,9 @@ def test_federated_digits_say_what_their_text_says(ran):
     spread = dict(re.findall(r"^(\w.*\S) +(\d+\.\d)$", said, re.MULTILINE))
     hospital, *made = (float(spread[g]) for g in ("a hospital, on average", "much noise", "a little noise", "fresh"))
     assert 2 * hospital < made[0] < made[1] < made[2]
-    assert "FID-avg puts before fresh images: class 8\n" in said
+    assert "FID-avg ranks above fresh images: class 8\n" in said
     assert "FID-avg orders noisy copies: noise 0.3, noise 0.2, noise 0.1, noise 0\n" in said
-    assert "FID-all puts before fresh images: no single class\n" in said
+    assert "FID-all ranks above fresh images: no single class\n" in said
     assert float(re.search(r"recall-avg and recall-all: (\S+)", said)[1]) < 1e-12
     low, high = re.search(r"look-alikes: (\S+) to (\S+)", said).groups()
     assert 0.09 < float(low) < float(high) < 0.12
