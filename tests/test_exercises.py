@@ -186,7 +186,7 @@ def test_who_pays_and_from_which_weight_on_the_winner_changes(said):
     for regret, weight in ((16, 11 / 27), (34 - 18, 0.41), (16.0, Fraction(11, 27)), (16, 0.407)):
         assert verdicts(said("12", regret, weight)) == [True, True]
     assert "B would give it 18" in said("12", 34, None)[0] and "another client" in said("12", 26, None)[0]
-    assert "that is of avg" in said("12", 2, None)[0] and "less its score" in said("12", 3, None)[0]
+    assert "the difference by avg" in said("12", 2, None)[0] and "minus its score" in said("12", 3, None)[0]
     assert "go up" in said("12", 16, 1 / 3)[1] and "go down" in said("12", 16, 0.5)[1]
     table = pd.DataFrame({"A": [8.0, 12, 34], "B": [20.0, 22, 18]}, index=["first", "second", "third"])
     scores = nm.Dashboard.from_table(table).scores
@@ -208,6 +208,6 @@ def test_a_lesson_that_the_middle_does_not_answer(said):
         mean = nm.theory.minimizers(nm.Federation([nm.Gaussian([x, 0]) for x in xs]).with_weights(weights or [1] * 4))
         assert mean.of_avg.mean[0] == pytest.approx(1)
     assert "leave it at 0" in said("13", scene((-1, 3)))[0]
-    assert "will not do" in said("13", scene((-2, 2)))[0]
-    assert "will not do" in said("13", scene((-2, 2), widths=(0.2, 5)))[0]
+    assert "is not enough" in said("13", scene((-2, 2)))[0]
+    assert "is not enough" in said("13", scene((-2, 2), widths=(0.2, 5)))[0]
     assert "weighted mean" in said("13", scene((-2, 2), [1, 2]))[0]
