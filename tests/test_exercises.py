@@ -176,7 +176,7 @@ def test_the_distribution_of_a_collapse_that_fid_avg_calls_better(said):
     assert verdicts(said("09", None, None)) == [None, None]
     for r, factor in ((1 / 3, 0.9), (0.333, 1.2 / (4 / 3)), (Fraction(1, 3), Fraction(9, 10))):
         assert verdicts(said("09", r, factor)) == [True, True]
-    assert "take the square root" in said("09", 1 / 9, None)[0] and "r = √s" in said("09", 0.5, None)[0]
+    assert "take the root" in said("09", 1 / 9, None)[0] and "r = √s" in said("09", 0.5, None)[0]
     assert "FID-avg falls here" in said("09", 1 / 3, 1.8)[1]
     assert "= 1.33 T, after it T(1 + q) = 1.20 T" in said("09", 1 / 3, 0.675)[1]
 
@@ -185,8 +185,8 @@ def test_who_pays_and_from_which_weight_on_the_winner_changes(said):
     assert verdicts(said("12", None, None)) == [None, None]
     for regret, weight in ((16, 11 / 27), (34 - 18, 0.41), (16.0, Fraction(11, 27)), (16, 0.407)):
         assert verdicts(said("12", regret, weight)) == [True, True]
-    assert "B would give it 18" in said("12", 34, None)[0] and "another client" in said("12", 26, None)[0]
-    assert "the difference by avg" in said("12", 2, None)[0] and "minus its score" in said("12", 3, None)[0]
+    assert "with B it is 18" in said("12", 34, None)[0] and "another client" in said("12", 26, None)[0]
+    assert "avg of B − A" in said("12", 2, None)[0] and "minus its score" in said("12", 3, None)[0]
     assert "go up" in said("12", 16, 1 / 3)[1] and "go down" in said("12", 16, 0.5)[1]
     table = pd.DataFrame({"A": [8.0, 12, 34], "B": [20.0, 22, 18]}, index=["first", "second", "third"])
     scores = nm.Dashboard.from_table(table).scores
