@@ -130,9 +130,9 @@ def test_federated_digits_say_what_their_text_says(ran):
     spread = dict(re.findall(r"^(\w.*\S) +(\d+\.\d)$", said, re.MULTILINE))
     hospital, *made = (float(spread[g]) for g in ("a hospital, on average", "much noise", "a little noise", "fresh"))
     assert 2 * hospital < made[0] < made[1] < made[2]
-    assert "FID-avg puts before fresh images: class 8\n" in said
+    assert "FID-avg ranks above fresh images: class 8\n" in said
     assert "FID-avg orders noisy copies: noise 0.3, noise 0.2, noise 0.1, noise 0\n" in said
-    assert "FID-all puts before fresh images: no single class\n" in said
+    assert "FID-all ranks above fresh images: no single class\n" in said
     assert float(re.search(r"recall-avg and recall-all: (\S+)", said)[1]) < 1e-12
     low, high = re.search(r"look-alikes: (\S+) to (\S+)", said).groups()
     assert 0.09 < float(low) < float(high) < 0.12
@@ -183,10 +183,10 @@ def test_sample_size_says_what_is_written(ran):
     shown = [cell.outputs[-1].data["text/plain"] for cell in cells]
     alike, unlike, few = ([float(x) for x in re.findall(r"(?<=\s)-?\d+\.\d+(?!\S)|NaN", plain)] for plain in shown)
     for (gap, shuffled, *_), stated in (
-        (alike, "A gap of 5.0, and"),
+        (alike, "shows a gap of 5.0, but"),
         (alike, "alike by construction: 5.1."),
-        (unlike, "rose from 5.0 to 5.4 only"),
-        (few, "the gap of 27.2 is 27.0 for clients dealt at random"),
+        (unlike, "rose only from 5.0 to 5.4"),
+        (few, "the gap of 27.2 compares with 27.0 for random deals"),
     ):
         assert stated in words and re.search(rf"\b({gap:.1f}|{shuffled:.1f})\b", stated)
     assert alike[-2] > 0.2 and alike[-1] > 0.2 and alike[3] < 0 < alike[4]
