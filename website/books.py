@@ -49,7 +49,7 @@ def book_pages(paths: list[Path], out: Path) -> Iterator[Page]:
         page = _book_page(path, titles, k, out)
         listed.append({"path": page.path, "title": page.title, "text": page.description, "stem": path.stem})
         yield page
-    text = "Read them here as they ran; run and change them with Python."
+    text = "Read the notebooks here as they ran. To run and change them, use Python."
     yield Page(BOOKS, "Notebooks", text, "notebooks.html", BOOKS, values={"books": listed})
 
 

@@ -61,6 +61,6 @@ def memorization() -> Any:
 EXAMPLES: dict[str, Callable[[], Any]] = {"Dashboard": dashboard, "Monitor": monitor}
 WITH_CHARTS: dict[str, Callable[[], Any]] = {"MemorizationLab": memorization}
 EXAMPLE_TEXTS = {
-    "Dashboard": "Here it shows ten clients with one handwritten digit each, and four generators.",
-    "Monitor": "Here it shows a WGAN-GP on ten clients, whose data become a single class after step 1,200.",
+    "Dashboard": "This example shows ten clients with one handwritten digit each, and four generators.",
+    "Monitor": "This example shows a WGAN-GP on ten clients. After step 1,200 its training data become a single class.",
 }

@@ -34,5 +34,5 @@ def gallery_pages(out: Path) -> Iterator[Page]:
         size = save_png(out / path, png_of(nm.figures.draw(table)))
         about = {key: table.attrs[key] for key in ("id", "title", "source")}
         figures.append({**about, "name": name, "path": path, "size": size})
-    text = "Figures and tables of the papers, computed anew: each is one function that you can rerun, sweep and draw."
+    text = "Figures and tables of the papers, computed again: each is one function that you can rerun, sweep and draw."
     yield Page(GALLERY, "Gallery", text, "gallery.html", GALLERY, values={"figures": figures})

@@ -18,7 +18,7 @@ from .templates import Page
 
 LABS, LESSONS, TEACHERS, CLASS = "labs/index.html", "lessons/index.html", "teachers.html", "class.html"
 IDEA = (
-    "When data lie with several clients, the average of their scores (avg) and one score on their pooled data (all) "
+    "When several clients hold the data, the average of their scores (avg) and one score on their pooled data (all) "
     "can choose different generative models."
 )
 
@@ -61,7 +61,7 @@ def lab_pages(names: list[str], out: Path) -> Iterator[Page]:
         {"name": name, "path": path_of(name), "picture": picture_of(name), "size": sizes[name], "text": summary(name)}
         for name in names
     ]
-    text = "Live views to drag, with nothing to install. What of a lab needs Python, its last line says."
+    text = "Views that you can drag, with nothing to install. The last line of each lab says what needs Python."
     yield Page(LABS, "Labs", text, "labs.html", LABS, values={"cards": cards})
 
 
@@ -111,7 +111,7 @@ def lesson_pages() -> Iterator[Page]:
     minutes = f"{sum(row['minutes'] for row in table):g}"
     text = f"{len(lessons)} questions, about {minutes} minutes: guess before you look, then drag until you see why."
     yield Page(LESSONS, "Lessons", text, "lessons.html", LESSONS, values={"lessons": lessons})
-    text = "Lessons by link, predictions of a class on one axis, and nothing to install for anybody."
+    text = "Share lessons by link, and see the predictions of a class on one axis. Nobody has to install anything."
     yield Page(
         TEACHERS, "For teachers", text, "teachers.html", LESSONS, values={"lessons": lessons, "minutes": minutes}
     )
@@ -120,7 +120,7 @@ def lesson_pages() -> Iterator[Page]:
 
 def _class_page() -> Page:
     asked = {name: lesson.to_json() for name, lesson in builtin_lessons().items() if lesson.predict}
-    text = "Paste what your class predicted: every guess becomes a flag, and Reveal draws the answer in."
+    text = "Paste what your class predicted: every guess becomes a flag, and Reveal adds the answer."
     return Page(CLASS, "What does the class say?", text, "class.html", LESSONS, values=answers.page_fields("", asked))
 
 
