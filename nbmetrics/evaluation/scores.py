@@ -318,9 +318,9 @@ class Scores:
         --------
         >>> scores = nm.evaluate([np.eye(8)], {"g": nm.Gaussian([0.0] * 8)}, "fid")
         >>> scores.ledger[["aggregate", "bytes", "reveals"]]
-          aggregate  bytes                 reveals
-        0       avg      8  one number a generator
-        1       all    572     mean and covariance
+          aggregate  bytes                   reveals
+        0       avg      8  one number per generator
+        1       all    572       mean and covariance
         """
         return self._with_conventions(import_room("federated").ledger(self))
 

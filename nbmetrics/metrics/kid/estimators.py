@@ -189,7 +189,7 @@ class Subsets:
     >>> rows = np.random.default_rng(0).normal(size=(200, 4))
     >>> scores = nm.evaluate([rows[:100], rows[100:]], {"same": rows}, metric)
     >>> scores.conventions[0]
-    'KID: mean unbiased MMD² of 10 subsets of 50 rows, seed 0, (γ x·y + 1)^3, γ = 1/d; 100 rows a client'
+    'KID: mean unbiased MMD² of 10 subsets of 50 rows, seed 0, (γ x·y + 1)^3, γ = 1/d; 100 rows per client'
     """
 
     count: int = 100
