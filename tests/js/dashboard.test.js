@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { numbersOf } from "../../nbmetrics/labs/dashboard/view/metric_view.js";
-import { briefly, crossings, leads, placeTexts, placesOf, sortByLoss, tiers } from "../../nbmetrics/labs/dashboard/view/place_ranges.js";
+import { briefly, crossings, leads, ordersBeside, placeTexts, placesOf, sortByLoss, tiers } from "../../nbmetrics/labs/dashboard/view/place_ranges.js";
 import { rowsOf, scoreText } from "../../nbmetrics/labs/dashboard/view/leaderboard_rows.js";
 import { Scale, Whisker, spansOf } from "../../nbmetrics/labs/dashboard/view/whiskers.js";
 
@@ -22,6 +22,12 @@ test("noise moves nobody: tied ones stand in the order given", () => {
   const losses = [1.02, 1.0, 9, 1.01, NaN];
   const ranges = leads(losses, noiseOf(5, 0.5));
   assert.deepEqual(tiers(ranges, losses), [[0, 1, 3], [2]]);
+});
+
+test("lines from the rows of a table cross only where the pooled scores tell the two apart", () => {
+  const rows = [2, 0, 1];
+  assert.deepEqual(ordersBeside([[[0, 2]], [[0, 1, 2]]], rows), [[2, 0], [2, 0, 1]]);
+  assert.deepEqual(ordersBeside([[[0, 1, 2]], [[1], [0, 2]]], rows), [rows, [1, 2, 0]]);
 });
 
 test("a crossing is real only where both orders are more than chance", () => {

@@ -236,6 +236,17 @@ export function tiers(ranges, losses) {
 }
 
 /**
+ * The two orders of lines that go on from the rows of a table: on the left its rows, on the right the tiers in turn, and
+ * in each the table's order, so that lines of who is not told apart do not cross.
+ * @param {number[][][]} tiersOfSides @param {number[]} rows generators as the table has them
+ */
+export function ordersBeside([left, right], rows) {
+  const at = (/** @type {number} */ g) => rows.indexOf(g);
+  const known = left.flat();
+  return [rows.filter((g) => known.includes(g)), right.flatMap((tier) => [...tier].sort((a, b) => at(a) - at(b)))];
+}
+
+/**
  * Of each generator whether its line is crossed, and whether by more than chance: by avg one of the pair is shown to be
  * better, and by all the other. Who is in one order alone crosses nobody.
  * @param {number[]} left orders, best first @param {number[]} right @param {Ranges} byLeft @param {Ranges} byRight

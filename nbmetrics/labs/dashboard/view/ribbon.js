@@ -8,7 +8,7 @@
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/name_width.js";
-import { choose, crossings, rangeText, tiers } from "./place_ranges.js";
+import { choose, crossings, ordersBeside, rangeText, tiers } from "./place_ranges.js";
 
 /** @typedef {{order: number[], row: number}} Beside  rows of a table that the lines go on from: their generators, and pixels of a row */
 
@@ -54,9 +54,7 @@ export class Ribbon {
     const byAll = known ?? byAvg;
     const sides = [byAvg, byAll];
     const groups = sides.map(({ ranges, centres }) => tiers(ranges, centres));
-    const orders = groups.map((side, k) =>
-      beside && !k ? beside.order.filter((g) => side.flat().includes(g)) : side.flat(),
-    );
+    const orders = beside ? ordersBeside(groups, beside.order) : groups.map((side) => side.flat());
     const row = beside?.row ?? (generators.length <= MAX_GENERATORS_WIDE_ROWS ? ROW_PX.few : ROW_PX.many);
     const crossed = crossings(orders[0], orders[1], byAvg.ranges, byAll.ranges);
     const words = generators.map((_, g) => sides.map(({ ranges }) => rangeText(ranges.low[g], ranges.high[g])));
