@@ -4,26 +4,26 @@ import json
 import sys
 from pathlib import Path
 
-HEAD = """# What became of hostile input
+HEAD = """# What happens to hostile input
 
 `make fuzz` passes strange values (NaN, infinity, 1e-320, 1e200, ties, copies, offsets, 10⁴⁰⁰), strange containers
 (arrays of every type and layout, tensors, data frames, iterators, files) and strange settings to every public function,
-every metric and every lab, and broken bytes to whatever reads them: summaries with a right and with a wrong checksum,
-folders of runs, images, chunks of the cache, files and options of the command, tables for the Dashboard, batches of
-streams. Each input ends as **answered** (finite numbers of the right shape, or NaN with its reason beside it) or
-**refused** (`nm.InvalidInput`, which names the argument and says the fix). Anything else fails the run: another error,
-a warning that is not the package's own, an input that was changed, a moved random state of NumPy, torch or Python.
-Every run tries the same inputs; `make fuzz HYPOTHESIS_PROFILE=search` looks for others.
+every metric and every lab. It also passes broken bytes to everything that reads bytes: summaries with a correct and
+with a wrong checksum, folders of runs, images, chunks of the cache, files and options of the command, tables for the
+Dashboard, batches of streams. Each input must be **answered** (finite numbers of the right shape, or NaN with a reason)
+or **refused** (`nm.InvalidInput`, which names the argument and the fix). Anything else fails the run: another error, a
+warning that is not the package's own, a changed input, or a changed random state of NumPy, torch or Python. Every run
+tries the same inputs; `make fuzz HYPOTHESIS_PROFILE=search` looks for others.
 
-Not tried here: clusters, whose workers have [tests of their own](../tests/cluster); pages in a browser, their links and
+It does not try: clusters, whose workers have [their own tests](../tests/cluster); pages in a browser, their links and
 saved notebooks ([tests/browser](../tests/browser)); weights and files of trained models
-([tests/training](../tests/training)); links, FIFOs, full disks and killed processes, of which the known cases are tests
-([a run's folder](../tests/labs/monitor/test_hostile_folders.py), [other places](../tests/test_hostile_places.py)); two
-processes at once; GPUs, Windows, other locales. A fuzz finds what its makers thought of: independent attacks found 17
-kinds of faults in areas that it left out before.
+([tests/training](../tests/training)); links, FIFOs, full disks and killed processes, which are tested for the known
+cases ([a run's folder](../tests/labs/monitor/test_hostile_folders.py), [other
+places](../tests/test_hostile_places.py)); two processes at once; GPUs, Windows, other locales. A fuzz test finds only
+what its authors thought of: independent attacks found 17 kinds of faults in areas that it had left out.
 
-One thing is out of reach: of a damaged TIFF the library libtiff, below Pillow, may write a line to standard error.
-The file is read, or listed as unreadable, all the same.
+One thing cannot be prevented: for a damaged TIFF, the library libtiff (used by Pillow) may write a line to standard
+error. The file is still read, or listed as unreadable.
 
 The last run:
 

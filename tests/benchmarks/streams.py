@@ -55,7 +55,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=("embedding", "pairs"))
     parser.add_argument("--share", type=float, default=1.0, help="of the full size")
-    parser.add_argument("--piece", type=float, default=0.03, help="share of the work from which the rest is foretold")
+    parser.add_argument("--piece", type=float, default=0.03, help="share of the work from which the rest is predicted")
     parser.add_argument("--limit", type=float, default=256.0, help="megabytes, as for nm.set_memory_limit")
     given = parser.parse_args()
     nm.set_memory_limit(given.limit)
@@ -65,12 +65,14 @@ def main() -> None:
         before = peak()
         case.score(0.002)
         piece = case.score(given.piece)[1]
-        foretold = piece * case.work(1.0) / case.work(given.piece)
+        predicted = piece * case.work(1.0) / case.work(given.piece)
         start = time.monotonic()
         value, seconds = case.score(1.0)
         wall, used = time.monotonic() - start, peak() - before
     print(f"{given.what}: {case.words}, {case.bytes / 1e9:.2f} GB; KID {value:.6g}")
-    print(f"processor seconds {seconds:.1f}; foretold {foretold:.1f} from {piece:.1f}: {seconds / foretold - 1:+.1%}")
+    print(
+        f"processor seconds {seconds:.1f}; predicted {predicted:.1f} from {piece:.1f}: {seconds / predicted - 1:+.1%}"
+    )
     print(f"wall seconds {wall:.1f}; peak {used:.0f} MB beyond {before:.0f} MB, limit {given.limit:.0f} MB")
 
 

@@ -179,8 +179,8 @@ def print_table(measured: dict[str, dict[str, Any]]) -> None:
         cells = [f"{m['kinds'].get(kind, 0.0):.1f} | {m['limit'].get(kind, 0.0):.1f}" for m in measured.values()]
         print(f"| {kind} | " + " | ".join(cells) + " |")
     sums = [f"{sum(m['kinds'].values()):.1f} | {math.fsum(m['limit'].values()):.1f}" for m in measured.values()]
-    print("| together, each line timed | " + " | ".join(sums) + " |")
-    print("| not timed by line | " + " | ".join(f"{m['seconds']:.1f} | " for m in measured.values()) + " |")
+    print("| total, with each line timed | " + " | ".join(sums) + " |")
+    print("| total, without timing lines | " + " | ".join(f"{m['seconds']:.1f} | " for m in measured.values()) + " |")
     for metric, m in measured.items():
         above = f"{m['peak'] / 2**20:.0f} MiB above inputs of {m['inputs'] / 2**20:.0f} MiB"
         print(f"{metric.upper()}: {above} at the peak", *m["slowest"], sep="\n  ")
