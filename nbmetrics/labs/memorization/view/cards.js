@@ -52,7 +52,8 @@ export class MemoCards {
     );
     const at = `left: ${meterPercent(0)}%`;
     const scale = el("div", { class: "nbm-memo-scale", "aria-hidden": "true" }, [
-      el("div", {}, [el("span", { style: at }, ["honest"]), el("span", {}, ["worse →"])]),
+      el("div", {}, [el("span", { style: at }, ["honest"])]),
+      el("span", {}, ["worse →"]),
     ]);
     this.wait = el("p", { class: "nbm-memo-wait" });
     this.explanation = el("p", { class: "nbm-memo-told-of", "aria-live": "polite" });
