@@ -93,7 +93,7 @@ def alike(runs):
 
 def close(runs):
     """Generators as close to one another as checkpoints of one run: the p-value, and the share of wrong orders."""
-    print("\n| rows | p | runs | ordered wrongly |\n|---|---|---|---|")
+    print("\n| rows | p | runs | wrong order |\n|---|---|---|---|")
     for rows, distribution in (("normal", normal), ("exponential", skewed)):
         rng, said, wrong = np.random.default_rng(1), [], []
         clients = [distribution(6), distribution(6)]
