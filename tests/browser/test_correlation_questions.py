@@ -54,7 +54,7 @@ def test_predict_then_reveal(opened):  # noqa: F811
         painted(page)
         if choice(lab, "Ask me again").is_visible():
             break
-    expect(question(lab)).to_contain_text("There.")
+    expect(question(lab)).to_contain_text("Done.")
     scene, _ = settle(page, lab)
     _, rfid, cfid, _ = closed_forms(scene)
     assert abs(rfid / cfid - 0.5) <= 0.01
@@ -88,7 +88,7 @@ def test_where_nothing_may_move_the_words_are_of_their_example(opened):  # noqa:
     page, lab = opened
     run_code(page, "lab.scene = {**lab.scene, 'rho_hat': 0.1}; lab.lock('drag'); print(1)")
     choice(lab, "Just show me").click()
-    expect(question(lab)).to_contain_text("with ρ = 0.80 and ρ̂ = −0.80, and α = 1, they are 1.600 and 2.560")
+    expect(question(lab)).to_contain_text("With ρ = 0.80 and ρ̂ = −0.80, and α = 1, they are 1.600 and 2.560")
     choice(lab, "Next question").click()
     choice(lab, "RFID").click()
     expect(question(lab)).to_contain_text(f"Yes. {SECOND}")
@@ -112,8 +112,8 @@ def test_what_is_veiled_is_hidden_from_screen_readers_too(opened):  # noqa: F811
     page, lab = opened
     press(lab, "Table view")
     painted(page)
-    told = ["RFID is 0.63 of CFID", "= 2.560", "CFID 2.560", "1.600", "1.6000", "all that MFID looks at"]
-    told += ["nothing of the pairing"]
+    told = ["RFID is 0.63 of CFID", "= 2.560", "CFID 2.560", "1.600", "1.6000", "y and ŷ without x"]
+    told += ["no part of the pairing"]
     assert [text for text in told if text in lab.aria_snapshot()] == []
     choice(lab, "Just show me").click()
     painted(page)

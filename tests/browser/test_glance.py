@@ -171,7 +171,7 @@ def test_what_a_question_asks_to_move_is_in_sight_of_it(saved, width, height):
         painted(page)
         if root.get_by_role("button", name="Ask me again").is_visible():
             break
-    expect(question).to_contain_text("There.")
+    expect(question).to_contain_text("Done.")
 
 
 def test_there_is_a_way_back_from_a_question(saved):

@@ -43,7 +43,7 @@ def test_a_saved_page_shows_the_last_numbers_and_moves_nothing(saved):
     np.testing.assert_allclose(numbers(root), table(lab.scores()), rtol=1e-9)
     expect(root.get_by_text(WORDS)).to_be_visible()
     expect(root.get_by_text(lab.scene["plane"]["words"])).to_be_visible()
-    expect(root.get_by_role("status")).to_contain_text("nothing moves here")
+    expect(root.get_by_role("status")).to_contain_text("nothing can be moved here")
     cautions = root.get_by_role("list", name="Cautions").get_by_role("listitem").all_inner_texts()
     assert cautions == lab.scores().cautions
     assert root.get_by_role("slider").count() == 0

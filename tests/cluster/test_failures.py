@@ -40,7 +40,7 @@ def test_a_client_that_is_wrong_is_named(dask_client, data, words):
 def test_rows_unlike_those_of_the_first_look_are_refused(dask_client, tmp_path, made_by, shape, metric):
     words = f"rows of shape {shape}, and of shape (20, 3) at" if shape != (20, 3) else "20 other rows than at"
     clients = {"odd": partial(made_by, tmp_path / "seen", shape)}
-    with pytest.raises(nm.InvalidInput, match=re.escape(f"client 'odd': gave {words} a first look")):
+    with pytest.raises(nm.InvalidInput, match=re.escape(f"client 'odd': gave {words} the first look")):
         nm.evaluate(clients, made.generators(), metric, cluster=dask_client)
 
 

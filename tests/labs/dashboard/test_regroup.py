@@ -164,7 +164,7 @@ def test_what_cannot_be_done_is_refused_in_words_and_nothing_has_changed(lab):
         ({}, "changes nothing"),
         ({"merge": ["a"]}, "merge"),
         ({"merge": {"m": "isle"}}, "merge"),
-        ({"drop": list(SIZES)}, "Leave one"),
+        ({"drop": list(SIZES)}, "Keep at least one"),
         ({"split": "nobody"}, "nobody"),
         ({"move": "isle"}, "move"),
         ({"move": [(1, "isle")]}, "move"),

@@ -64,7 +64,7 @@ def test_what_cannot_be_drawn_is_refused(lab):
     with pytest.raises(nm.InvalidInput, match="one order, by avg and by all"):
         lab.snapshot("places")
     lab.scene = {**before, "generators": ["Wide $x$ <b>"]}
-    with pytest.raises(nm.InvalidInput, match="there is one generator"):
+    with pytest.raises(nm.InvalidInput, match="there is only one generator"):
         lab.snapshot("regret")
     lab.scene = before
 

@@ -259,7 +259,7 @@ def test_an_exported_page_waits_for_the_numbers(monkeypatch, tmp_path):
     text = lab.export_html(tmp_path / "wide.html").read_text("utf-8")
     state = json.loads(text.split('<script type="application/json">')[1].split("</script>")[0])
     np.testing.assert_allclose(state["result"]["scores"]["fid"]["avg"], table(wanted(SITES, MODELS))[:2, 0], rtol=1e-9)
-    assert "nothing moves here" in state["saved"] and "all 9 features" in state["saved"]
+    assert "nothing can be moved here" in state["saved"] and "all 9 features" in state["saved"]
 
 
 def test_the_picker_lists_what_fits_and_why_the_rest_does_not(monkeypatch):
