@@ -65,7 +65,7 @@ class GeneratorOnly(Metric[S], Cautious):
 
     @property
     def convention(self) -> str:
-        return f"{self.label}: {self.settings}; looks at the generator only: avg = all"
+        return f"{self.label}: {self.settings}; looks at the generator alone: avg = all"
 
 
 def score_alone(metric: GeneratorOnly[Any], data: Any, argument: str) -> float:

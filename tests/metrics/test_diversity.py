@@ -178,7 +178,7 @@ def test_tables_say_that_clients_do_not_matter():
     scores = nm.evaluate({"a": X, "b": Y}, {"g": X[:15], "h": Y[:15]}, names, progress=False)
     np.testing.assert_allclose(scores.table["avg"], scores.table["all"], rtol=1e-14)
     for name, line in zip(names, scores.conventions, strict=False):
-        assert "looks at the generator only: avg = all" in line
+        assert "looks at the generator alone: avg = all" in line
         assert scores.inversions(name).empty
     assert (scores.ledger.query("aggregate == 'all'")["bytes"] == 0).all()
     assert scores.ranks("vendi")["all"].tolist() == [1, 2] if nm.vendi(X[:15]) > nm.vendi(Y[:15]) else [2, 1]

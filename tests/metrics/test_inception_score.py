@@ -87,7 +87,7 @@ def test_tables_say_that_clients_do_not_matter():
     scores = nm.evaluate({"a": P[:20], "b": P[20:]}, {"g": P[:30]}, "inception_score", progress=False)
     row = scores.table.iloc[0]
     assert [row["avg"], row["all"]] == pytest.approx([formula(P[:30])] * 2, rel=1e-12)
-    said = "Inception Score: rows are class probabilities, all; looks at the generator only: avg = all"
+    said = "Inception Score: rows are class probabilities, all; looks at the generator alone: avg = all"
     assert scores.conventions[0].startswith(said)
     assert (scores.ledger.query("aggregate == 'all'")["bytes"] == 0).all()
 

@@ -130,7 +130,7 @@ def test_an_interrupted_run_goes_on_with_the_bits_of_the_whole_one(kind, tmp_pat
     assert bits(last) == bits(whole) and (last.rounds, last.steps) == (20, 20)
     np.testing.assert_array_equal(last.sample(5, 1), whole.sample(5, 1))
     for change in ({"seed": 1}, {"local_steps": 2}):
-        with pytest.raises(nm.InvalidInput, match=r"^checkpoints: .*holds a run of other data"):
+        with pytest.raises(nm.InvalidInput, match=r"^checkpoints: .*contains a run of other data"):
             training.train(kind, MODES, **{**options, **change}, checkpoints=tmp_path / "run")
     with pytest.raises(nm.InvalidInput, match=r"^checkpoints: .*more than 1 rounds"):
         training.train(kind, MODES, rounds=1, local_steps=1, checkpoints=tmp_path / "run")
@@ -218,9 +218,9 @@ REFUSED = {
     "folder": (
         lambda: training.train("ddpm", [POINTS], rounds=1, local_steps=1, checkpoints="no/such/place"),
         "checkpoints",
-        "a folder that is there",
+        "an existing folder",
     ),
-    "start": (lambda: training.train("ddpm", [POINTS], rounds=1, local_steps=1, start=3), "start", "returned"),
+    "start": (lambda: training.train("ddpm", [POINTS], rounds=1, local_steps=1, start=3), "start", "the result of"),
     "condition": (
         lambda: training.train("ddpm", [nm.Client(POINTS, condition=POINTS)], rounds=1, local_steps=1),
         "federation",

@@ -53,7 +53,7 @@ def _study(federation: Federation, generators: Any, settings: Settings, progress
         if check_is_bounded(metric, sample) == "nothing":
             fix = "Take 'fid', 'kid' or KID(nm.RandomFeatures(…))"
             raise InvalidInput(
-                "metrics", f"{metric.label} looks at the generator only, so noise does not change it", fix
+                "metrics", f"{metric.label} looks at the generator alone, so noise does not change it", fix
             )
     scores = len(settings.epsilons) * settings.repeats * len(metrics) * 2 * len(generators)
     if scores > MAX_SCORES_SENT:
