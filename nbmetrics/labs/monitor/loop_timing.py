@@ -44,13 +44,13 @@ class Budget:
     Attributes
     ----------
     loop, scoring, telling : seconds spent: of the loop itself; of a processor for scores, and for the page
-    preparing : seconds of `scoring` that were spent once, on the clients before the first score
+    of_steps : seconds that all steps took to be drawn and scored, without what the clients take once and losses
     draw, score : seconds that the last step took to be drawn, and scored
     elapsed : seconds from the first step that was logged to the last
     """
 
     def __init__(self) -> None:
-        self.loop = self.scoring = self.telling = self.preparing = 0.0
+        self.loop = self.scoring = self.telling = self.of_steps = 0.0
         self.draw = self.score = self.elapsed = 0.0
         self._started = self._used = 0.0
         self._paid = 0.0  # the time by which all that was spent is earned
@@ -85,8 +85,8 @@ class Budget:
 
     def _is_due_early(self, now: float) -> bool:
         """Whether a step is due in the first seconds, though it is not earned."""
-        spent = self.loop + self.scoring + self.telling - self.preparing
-        has_room = self.elapsed <= OPENING_SECONDS and spent + self.draw + self.score <= OPENING_COST
+        total = self.of_steps + self.draw + self.score
+        has_room = self.elapsed <= OPENING_SECONDS and total <= OPENING_COST
         is_far_on = self._count >= OPENING_GROWTH * self._scored_count or now - self._used >= OPENING_PAUSE
         return has_room and is_far_on
 
@@ -95,6 +95,12 @@ class Budget:
         with self._lock:
             self._paid, self._used = max(self._paid, now - self.every), now
             self._scored_count = self._count
+
+    def end_step(self, seconds: float) -> None:
+        """Note what the step that was drawn took to be scored."""
+        with self._lock:
+            self.score = seconds
+            self.of_steps += self.draw + seconds
 
     def spend(self, what: str, seconds: float) -> None:
         """Add seconds to `loop`, `scoring` or `telling`."""

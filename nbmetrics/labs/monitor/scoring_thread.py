@@ -186,11 +186,10 @@ class ScoringThread:
             if self._segment is None:
                 with suppress(Exception):  # raised again, and told, where a step is recorded
                     self._spend(self.begin)
-                self._budget.preparing = self._budget.scoring
             before = self._budget.scoring
             self._spend(lambda: self._try_to_record(batch))
             if batch[-1].sample is not None:
-                self._budget.score = self._budget.scoring - before
+                self._budget.end_step(self._budget.scoring - before)
             with self._ready:
                 self._is_busy = False
                 self.is_scoring = any(waiting.sample is not None for waiting in self._queue)

@@ -91,3 +91,12 @@ def test_intervals_of_one_column_hold_at_all_steps_together(runs):
         half = alarm_rules.half_widths(scores, np.full(steps, 0.1), levels)
         missed += bool((np.abs(scores - 1.0) > half).any())
     assert missed <= level * runs
+
+
+def test_medians_of_short_rows_are_numpys():
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        rows = rng.normal(size=rng.integers(1, 30, 2))
+        rows[rng.random(rows.shape) < 0.3] = np.nan
+        rows[:, 0] = 1.0
+        np.testing.assert_allclose(alarm_rules._row_medians(rows), np.nanmedian(rows, axis=1), rtol=1e-15)

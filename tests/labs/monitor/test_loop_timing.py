@@ -37,9 +37,10 @@ def run(budget, wait, costs, steps=400):
         if budget.is_due(now):
             budget.begin_step(now)
             cost = costs[step % len(costs)]
-            budget.draw, budget.score = cost / 4, 3 * cost / 4
+            budget.draw = cost / 4
             budget.spend("loop", budget.draw)
-            budget.spend("scoring", budget.score)
+            budget.spend("scoring", 3 * cost / 4)
+            budget.end_step(3 * cost / 4)
             taken.append((now - 1_000.0, cost))
         now += wait
     return taken
@@ -196,10 +197,9 @@ def test_what_is_spent_once_on_the_clients_takes_no_scores_from_the_first_second
             if budget.is_due(now):
                 if not count:
                     budget.spend("scoring", preparing)
-                    budget.preparing = preparing
                 budget.begin_step(now)
-                budget.score = 0.08
                 budget.spend("scoring", 0.08)
+                budget.end_step(0.08)
                 count += 1
         return count
 
