@@ -19,7 +19,7 @@ def words(name):
 
 
 def test_clients_that_are_alike_leave_no_gap():
-    assert "if all clients are alike, avg equals all" in words("00")
+    assert "if all clients have one exact distribution, avg equals all" in words("00")
     alike = [nm.Gaussian([1, 0], [2, 1])] * 3
     table = nm.evaluate(alike, {"G": nm.Gaussian([0, 1], [1, 3]), "H": nm.Gaussian([4, 0])}).table
     np.testing.assert_allclose(table["gap"], 0, atol=1e-12)

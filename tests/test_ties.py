@@ -101,6 +101,7 @@ FREE = {
     "labs/dashboard/place_ranges.py": {"*": "quantiles of draws, and places, in whole numbers"},
     "labs/dashboard/view_model.py": {"client_order": "names, and positions"},
     "labs/memorization/study.py": {"*": "random orders"},
+    "labs/monitor/alarm_rules.py": {"_row_medians": "medians, where a tie is no choice"},
     "labs/monitor/page_encoding.py": {"*": "which points of a curve are drawn; counts, in whole numbers"},
     "labs/monitor/alarms.py": {"*": "steps, in whole numbers"},
     "labs/privacy/numbers.py": {"nearest": "the nearest ε of a list"},
