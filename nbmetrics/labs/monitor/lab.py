@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 import secrets
 import threading
+import time
 import weakref
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import traitlets
@@ -26,7 +27,7 @@ from ..toolkit.saved import OF_MONITOR
 from .history import Point, RunHistory
 from .live_run import DEFAULT_SAMPLES, LiveRun
 from .page_encoding import describe_run, describe_status, encode_history, encode_previews, judge_run, metrics_of
-from .publisher import MAX_TIME_SHARE, MAX_TIME_SHARE_AWAITED, Publisher
+from .publisher import MAX_TIME_SHARE, MAX_TIME_SHARE_AWAITED, MAX_TIME_SHARE_UNSEEN, Publisher
 from .run_api import RunApi
 from .run_comparison import RunComparison
 from .scene import MonitorScene, making_of
@@ -151,11 +152,11 @@ class Monitor(RunApi, Lab):
         alike = {**scene, "preset": ALIKE, "weights": [1.0 / len(self.names)] * len(self.names)}
         presets = {GIVEN: MonitorScene.parse(scene), ALIKE: MonitorScene.parse(alike)}
         self._is_stalled = False
+        self._display_id, self._is_displayed, self._has_page = secrets.token_hex(8), False, False
         self._publisher = Publisher(self._publish, self._judge, share=self._time_share, spending=self._spending)
         super().__init__(presets[GIVEN], presets)
         self._publish()
         self._judge()
-        self._display_id, self._is_displayed, self._has_page = secrets.token_hex(8), False, False
         run.on_step(self._publisher.request)
         run.clock.on_end(_weak_call(self, "_show_end"))
 
@@ -206,12 +207,17 @@ class Monitor(RunApi, Lab):
         if bool(clock.stall_message) != self._is_stalled:
             self._is_stalled = not self._is_stalled
             self._publisher.request()
-        return MAX_TIME_SHARE_AWAITED if clock.is_resting else MAX_TIME_SHARE
+        if clock.is_resting:
+            return MAX_TIME_SHARE_AWAITED
+        return MAX_TIME_SHARE if self._is_displayed or self._has_page else MAX_TIME_SHARE_UNSEEN
 
-    def _spending(self) -> AbstractContextManager[None]:
-        """A context that counts what publishing takes while a loop runs."""
-        run = self._live_run
-        return nullcontext() if run.clock.is_resting else run.budget.spending("telling")
+    @contextmanager
+    def _spending(self) -> Iterator[None]:
+        """Count what publishing takes while a loop runs."""
+        is_resting, start = self._live_run.clock.is_resting, time.thread_time()
+        yield
+        if not is_resting:
+            self._live_run.budget.spend("telling", time.thread_time() - start)
 
     def _publish(self) -> None:
         """Write what is new to `recent` where the run only went on, else everything to `past`."""

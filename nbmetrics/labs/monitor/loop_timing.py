@@ -12,7 +12,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import Any, cast
 
 # Of the loop's time, what a Monitor may cost.
@@ -139,9 +139,27 @@ def blas_threads() -> int:
     return max([1, *(library.num_threads or 1 for library in _blas_libraries().lib_controllers)])
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Let linear algebra have one thread meanwhile: several would take turns with those of the loop, and wait."""
-    return cast(AbstractContextManager[Any], _blas_libraries().limit(limits=1))
+class _OneBlasThread:
+    """The limit of one thread, held from the first that asks for it to the last, as it is one of the whole process."""
+
+    def __init__(self) -> None:
+        self._lock, self._holders, self._limit = threading.Lock(), 0, cast(Any, None)
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._holders:
+                self._limit = _blas_libraries().limit(limits=1)
+            self._holders += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._holders -= 1
+            if not self._holders:
+                self._limit.restore_original_limits()
+
+
+# Lets linear algebra have one thread meanwhile: several would take turns with those of the loop, and wait.
+one_blas_thread = _OneBlasThread()
 
 
 def _blas_libraries() -> Any:

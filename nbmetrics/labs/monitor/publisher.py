@@ -11,8 +11,9 @@ from contextlib import AbstractContextManager, nullcontext
 
 # Seconds between two times that a task is done.
 MIN_PAUSE_SECONDS = 0.1
-# Share of the time that each task may take: beside a loop that runs; where somebody waits for it, or no loop runs.
-MAX_TIME_SHARE, MAX_TIME_SHARE_AWAITED = 0.01, 0.4
+# Share of the time that each task may take: beside a loop that runs; where no page shows it; where somebody waits for
+# it, or no loop runs.
+MAX_TIME_SHARE, MAX_TIME_SHARE_UNSEEN, MAX_TIME_SHARE_AWAITED = 0.01, 0.001, 0.4
 # Seconds between two looks at whether a loop still runs.
 CHECK_SECONDS = 2.0
 _LOG = logging.getLogger(__name__)

@@ -197,7 +197,7 @@ class ScoringThread:
 
     def _spend(self, work: Callable[[], object]) -> None:
         """Do it on the budget's account; with all threads of linear algebra where the loop waits for every step."""
-        threads = nullcontext() if self.keep_all else one_blas_thread()
+        threads = nullcontext() if self.keep_all else one_blas_thread
         with threads, self._budget.spending("scoring", self._loop_thread()):
             work()
 

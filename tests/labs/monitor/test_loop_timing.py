@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from IPython.core.events import EventManager, available_events
+from threadpoolctl import threadpool_limits
 
 import nbmetrics as nm
 from nbmetrics.labs.monitor import loop_timing
@@ -208,6 +209,16 @@ def test_what_is_spent_once_on_the_clients_takes_no_scores_from_the_first_second
 
 def test_scores_have_one_thread_of_linear_algebra_and_others_have_theirs_back():
     before = blas_threads()
-    with one_blas_thread():
+    with one_blas_thread:
         assert blas_threads() == 1
     assert blas_threads() == before
+
+
+def test_threads_come_back_though_two_monitors_score_in_turn_and_the_first_ends_first():
+    with threadpool_limits(3, user_api="blas"):
+        one_blas_thread.__enter__()
+        one_blas_thread.__enter__()
+        one_blas_thread.__exit__()
+        assert blas_threads() == 1
+        one_blas_thread.__exit__()
+        assert blas_threads() == 3
