@@ -185,6 +185,17 @@ class Values(NamedTuple):
     by_client: np.ndarray
 
 
+class KeptCells:
+    """Scores that were kept from before, by the places of generator and client (None: all pooled); here, none."""
+
+    def find(self, g: int, i: int | None) -> Cell | None:
+        """Return a score, None where it is not kept."""
+        return None
+
+    def keep(self, g: int, i: int | None, cell: Cell) -> None:
+        """Keep a score that was computed."""
+
+
 @dataclass(frozen=True, eq=False)
 class Cells:
     """One metric on all clients and generators under some weights: its cells, and the summaries they are made from.
@@ -229,31 +240,52 @@ class Cells:
         """What generators are ranked by, lower is better."""
         return losses(self.metric, scores)
 
-    def with_scores(self, tell: Callable[[], Any]) -> Cells:
+    def with_scores(self, tell: Callable[[], Any], kept: KeptCells | None = None) -> Cells:
         """The table with the score of every generator with every client, and with all of them pooled.
 
-        `tell` is called after each. What is computed of a generator goes before the next one comes.
+        `tell` is called after each; those that were `kept` are not computed. What is computed of a generator goes
+        before the next one comes.
         """
-        metric, real = self.metric, self.real
-        table: Iterable[Iterable[Terms]]
-        if metric.is_conditional and any(self.answers):
-            sides = zip(self.generated, self.answers, strict=True)
-            table = (terms_with_answers(metric, real, summary, answers) for summary, answers in sides)
-        else:
-            table = terms_with_whole(metric, real, self.generated)
-        rows, pooled = [], []
-        for pairs, summary in zip(table, self.generated, strict=True):
-            row = []
-            for terms in pairs:
-                row.append(Cell.of(terms))
+        kept, places = kept or KeptCells(), range(len(self.real))
+        rows: list[list[Any]] = [[kept.find(g, i) for i in places] for g in range(len(self.generated))]
+        missing = [[i for i in places if row[i] is None] for row in rows]
+        pooled: list[Cell] = [NOT_COMPUTED] * len(rows)
+        for g, pairs in self._terms_of(missing):
+            for _ in range(len(places) - len(missing[g])):
                 tell()
-            rows.append(tuple(row))
-            pooled.append(self._pooled_cell(summary))
+            for i, terms in zip(missing[g], pairs, strict=True):
+                rows[g][i] = Cell.of(terms)
+                kept.keep(g, i, rows[g][i])
+                tell()
+            pooled[g] = self._kept_or_pooled_cell(g, kept)
             tell()
-            if not refusal_of(summary):
-                metric.release_cache(summary)
+            if not refusal_of(summary := self.generated[g]):
+                self.metric.release_cache(summary)
         known = {self.weights: self.together}, {self.weights: tuple(pooled)}
-        return replace(self, client_cells=tuple(rows), pools=known[0], pooled=known[1])
+        return replace(self, client_cells=tuple(map(tuple, rows)), pools=known[0], pooled=known[1])
+
+    def _kept_or_pooled_cell(self, g: int, kept: KeptCells) -> Cell:
+        """The score of the pooled clients with one generator, kept from before or from now on."""
+        if (cell := kept.find(g, None)) is None:
+            cell = self._pooled_cell(self.generated[g])
+            kept.keep(g, None, cell)
+        return cell
+
+    def _terms_of(self, positions: Sequence[Sequence[int]]) -> Iterator[tuple[int, Iterable[Terms]]]:
+        """Each generator, and its terms with the clients at these positions; those of equal positions together."""
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for g, own in enumerate(positions):
+            alike.setdefault(tuple(own), []).append(g)
+        for chosen, generators in alike.items():
+            real = [self.real[i] for i in chosen]
+            if self.metric.is_conditional and any(self.answers):
+                for g in generators:
+                    answers = self.answers[g]
+                    own_answers = None if answers is None else [answers[i] for i in chosen]
+                    yield g, terms_with_answers(self.metric, real, self.generated[g], own_answers)
+            else:
+                summaries = [self.generated[g] for g in generators]
+                yield from zip(generators, terms_with_whole(self.metric, real, summaries), strict=True)
 
     def with_weights(self, weights: Sequence[float]) -> Cells:
         """The same summaries, with the answers to the clients' conditions pooled under other weights."""

@@ -20,12 +20,24 @@ from ..federation import Federation, Generator
 from ..metrics import Metric, Sample
 from ..metrics.base import Terms
 from ..metrics.stratified import Strata
-from .cells import Cell, Cells, part_of, pool_or_refusal, pooled_cell, summarize, terms_with_answers, terms_with_whole
+from .cells import (
+    Cell,
+    Cells,
+    KeptCells,
+    part_of,
+    pool_or_refusal,
+    pooled_cell,
+    summarize,
+    terms_with_answers,
+    terms_with_whole,
+)
 from .influence import Influence, Influences
 from .noise import CellNoise, Design, check_design
+from .provenance import provenance_of
 from .resampling import ResampledScores, check_can_resample, check_sizes, few_rows_refusal
 from .samples import ClientSamples, GeneratorSamples, convention, resolve_metrics
 from .scores import Scores
+from .store import Store
 
 # In the place of a summary that is not made yet.
 NOT_SUMMARIZED = InvalidInput("scores", "are not computed yet", "Wait")
@@ -354,19 +366,31 @@ class Evaluation:
         self._generators = {**self._generators, key: (changed := replace(generator, **changes))}
         return changed
 
-    def compute(self, tell: Callable[[], Any] = _nothing) -> tuple[Cells, ...]:
-        """Return the cells of all metrics; `tell` is called after each piece."""
+    def compute(self, tell: Callable[[], Any] = _nothing, store: Store | None = None) -> tuple[Cells, ...]:
+        """Return the cells of all metrics; `tell` is called after each piece. What is in the store is not computed."""
         tables = []
         for name, state in self.states.items():
             self.summarize_clients(name, tell)
             generators = [self.summarize_generator(generator, name) for generator in self._sources]
             tables.append(state.cells(generators, self.weights, self.design))
         # Scores come after all summaries, as that is where most is refused.
-        return tuple([table.with_scores(tell) for table in tables])
+        return tuple([table.with_scores(tell, None if store is None else self._kept(table, store)) for table in tables])
+
+    def _kept(self, table: Cells, store: Store) -> KeptCells:
+        """Return what the store has of a table."""
+        metric = self.states[table.name].metric
+        drawn = [samples for _, samples in self._sources.values()]
+        generators = [samples.answers(metric) or samples.whole(metric) for samples in drawn]
+        return store.cells_of(metric, table.clients, self.weights, generators)
 
     def to_scores(self, tables: Sequence[Cells]) -> Scores:
         """Return `Scores` of the tables of all metrics."""
         samples, federation, *_ = self._settings
         sources = [generator for generator, _ in self._sources.values()]
-        note = convention(samples, self._seed, federation, sources)
-        return Scores(self.names, self.weights, tuple(self._sources), tables, note)
+        note, names = convention(samples, self._seed, federation, sources), tuple(self._sources)
+        return Scores(self.names, self.weights, names, tables, note, self.provenance_of(names, tables))
+
+    def provenance_of(self, names: Sequence[str], tables: Sequence[Cells]) -> dict[str, Any]:
+        """Return where the scores of these generators come from."""
+        settings: dict[str, Any] = {"samples": self._settings[0], "seed": self._seed, "design": self.design}
+        return provenance_of(self.federation, names, tables, **settings)

@@ -23,6 +23,7 @@ from .compute import Evaluation
 from .influence import Influence
 from .samples import show_reading
 from .scores import Scores
+from .store import Store, hashing
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -42,6 +43,7 @@ def evaluate(
     uncertainty: Any = None,
     progress: str | bool = "auto",
     cluster: Any = None,
+    store: Any = None,
 ) -> Scores:
     """Every metric for every client and generator, averaged over clients and on the pooled data.
 
@@ -64,6 +66,9 @@ def evaluate(
     cluster : a `dask.distributed.Client`, or "local" for workers on this machine: the same tables, computed next to the
         data. Clients may then also be futures, `dask.delayed` or `dask.array` rows, or functions without arguments,
         which make the rows on a worker: docs/cluster.md. None computes here
+    store : of a folder that keeps every score that was computed, made where it is not there: a call that was killed
+        goes on, one more client or generator costs its own scores alone. Rows are not kept, only keyed hashes of them;
+        intervals are computed again, and so are scores of metrics or distributions of your own classes
 
     Where all clients carry a condition x, a generator that is a function is called as `(x, rng) -> ŷ`, once for
     each client. Conditional metrics (mfid, rfid, jfid, cfid) compare each client with the answers to its own x,
@@ -93,21 +98,25 @@ def evaluate(
         check_choice(progress, ("auto",), "progress")
     federation = federation if isinstance(federation, Federation) else Federation(federation)
     sources = as_generators(generators)
+    kept = None if store is None else Store(store)
     parties = (*(client.stream for client in federation.clients), *(generator.source for generator in sources))
     streams = [party for party in parties if isinstance(party, Stream)]
-    with show_reading(streams, progress) if streams else nullcontext():
+    with show_reading(streams, progress) if streams else nullcontext(), hashing(streams, kept):
         evaluation = Evaluation(
             federation, metrics, samples=samples, seed=seed, uncertainty=uncertainty, progress=progress
         )
         names = evaluation.take(sources)
         clients = len(evaluation.names)
         with progress_bar(progress, len(evaluation.metrics) * (clients + len(names) * (clients + 1))) as bar:
-            tables = evaluation.compute(bar.update)
+            tables = evaluation.compute(bar.update, kept)
     check_any_score(tables)
     if evaluation.design is not None and not isinstance(evaluation.design, Influence):
         for line in (caution for table in tables for caution in table.cautions):
             warnings.warn(line, BiasWarning, stacklevel=2)
-    return evaluation.to_scores(tables)
+    scores = evaluation.to_scores(tables)
+    if kept is not None:
+        scores.provenance["store"] = {"found": kept.found, "computed": kept.computed}
+    return scores
 
 
 def progress_bar(progress: str | bool, steps: int) -> tqdm[Any]:

@@ -67,6 +67,11 @@ class CellNoise:
         return cast(InvalidInput, refusal_of(*self.refusals))
 
     @property
+    def none_because(self) -> InvalidInput | None:
+        """Why no generator has intervals, or None."""
+        return self.refusal if self.source is None else None
+
+    @property
     def design(self) -> Any:
         return "" if self.source is None else self.source.design
 

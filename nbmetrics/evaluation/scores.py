@@ -6,7 +6,7 @@ avg = Σ λ_i D(S_i, S_G)      all = D(pool(S_i), S_G)      gap = avg − all
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,10 +17,11 @@ from ..errors import check_choice, check_flag, check_named_weights
 from ..files import checked_path, write
 from ..lazy_imports import import_room
 from ..ranking import places
-from . import decisions, export, sentences
+from . import decisions, export, saved_scores, sentences
 from .cells import Cells, Values
 from .display import as_html, as_text, with_notes
 from .heterogeneity import check_deals, heterogeneity
+from .provenance import made_line
 from .winners import below_zero_cautions
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class Scores:
     table : DataFrame generator, metric, avg, all, gap
     clients : DataFrame generator, client, metric, value
     ledger : DataFrame client, metric, aggregate, bytes, …: what each client sends for each aggregate
+    provenance : dict, where they come from: version of nbmetrics, date (UTC), settings, metrics, extractor with the
+        hash of its weights, and numbers of rows; of an `evaluate` with a store how many scores were found there, too
 
     Examples
     --------
@@ -54,6 +57,7 @@ class Scores:
         generators: Sequence[str],
         results: Sequence[Cells],
         convention: str,
+        provenance: Mapping[str, Any] | None = None,
     ) -> None:
         self.names = tuple(names)
         self.weights = tuple(weights)
@@ -61,6 +65,7 @@ class Scores:
         self.metrics = tuple([cells.metric.name for cells in results])
         self._results = tuple(results)
         self._convention = convention
+        self.provenance = dict(provenance or {})
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -107,7 +112,7 @@ class Scores:
             if cells.noise is not None and cells.noise.design:
                 designs.setdefault(str(cells.noise.design), []).append(cells.label)
         lines += [f"Intervals of {', '.join(labels)}: {design}" for design, labels in designs.items()]
-        return [*filter(None, lines), self._convention, *self.cautions]
+        return [*filter(None, [*lines, self._convention, *made_line(self.provenance)]), *self.cautions]
 
     @property
     def cautions(self) -> list[str]:
@@ -303,7 +308,7 @@ class Scores:
         """
         shares = check_named_weights(weights, self.names)
         results = [cells.with_weights(shares) for cells in self._results]
-        return Scores(self.names, shares, self.generators, results, self._convention)
+        return Scores(self.names, shares, self.generators, results, self._convention, self.provenance)
 
     @cached_property
     def ledger(self) -> pd.DataFrame:
@@ -336,6 +341,36 @@ class Scores:
         from . import figure
 
         return figure.draw(self, kind, metric, ax)
+
+    def save(self, path: Any) -> Path:
+        """Write all of them into one file, `to_json`, whole or not at all, and return the path; see `Scores.open`."""
+        return saved_scores.save(self, self._convention, path)
+
+    @classmethod
+    def open(cls, path: Any) -> Scores:
+        """The scores that `save` wrote: they print, rank and export as before, without rows or summaries.
+
+        What needs those, other weights and tests of the gap, raises InvalidInput, and so does a file that is not one
+        of scores, of a newer version, or damaged.
+
+        Examples
+        --------
+        >>> scores = nm.evaluate([nm.Gaussian([0.0])], {"a": nm.Gaussian([0.0]), "b": nm.Gaussian([2.0])}, "fid")
+        >>> nm.Scores.open(scores.save("scores.json")).table["all"].tolist()
+        [0.0, 4.0]
+        """
+        parts = saved_scores.read(path)
+        ledger = parts.pop("ledger")
+        scores = cls(**parts)
+        vars(scores)["ledger"] = saved_scores.ledger_of(ledger)
+        return scores
+
+    def to_json(self) -> str:
+        """Everything that is saved, as JSON: values, terms, intervals and p-values, conventions and provenance.
+
+        NaN is null, and an infinite number a text.
+        """
+        return saved_scores.as_json(self, self._convention)
 
     def to_csv(self, path: Any, *, clients: bool = False) -> Path:
         """Write `table`, or with `clients` the scores client by client, as CSV (UTF-8), and return the path.

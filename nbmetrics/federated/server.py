@@ -97,7 +97,9 @@ def aggregate(
     every = [section for part in sections.values() for section in part.values()]
     who = f"{len(sections_by_client)} client{'s' * (len(sections_by_client) > 1)}"
     note = f"from summaries of {who}; distributions exact where a closed form exists; seed {seed}"
-    return Scores(evaluation.names, evaluation.weights, evaluation.generators, results, note + _privacy_promise(every))
+    made = evaluation.provenance_of(evaluation.generators, results)
+    note += _privacy_promise(every)
+    return Scores(evaluation.names, evaluation.weights, evaluation.generators, results, note, made)
 
 
 def _fill_states(clients: MetricState, sections: Mapping[str, Section], dim: int) -> None:

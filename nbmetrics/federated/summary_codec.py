@@ -33,7 +33,7 @@ from ..metrics.kid.cmmd import CMMD
 from ..metrics.kid.embedding import Embedding, ThirdMoments
 from ..metrics.kid.estimators import AllPairs
 from ..metrics.kid.metric import KID
-from ..metrics.kid.polynomial import MAX_EMBEDDING_DIM, CentredPolynomial, Polynomial
+from ..metrics.kid.polynomial import MAX_EMBEDDING_DIM, Polynomial
 from ..metrics.kid.random_features import RandomFeatures
 from ..summaries.kernel_mean import KernelMean, KernelPart
 from ..summaries.moments import Moments
@@ -75,12 +75,7 @@ def kind_of(metric: Any, dim: int) -> str:
 
 def settings_text(metric: Any) -> str:
     """Return the settings that client and server must share: the convention, before the clients' data resolve it."""
-    if isinstance(metric, KID) and isinstance(metric.kernel, CentredPolynomial):
-        kernel = metric.kernel
-        return KID(
-            Polynomial(kernel.degree, kernel.gamma, kernel.coef0), metric.estimator_option, metric.name
-        ).convention
-    return str(metric.convention)
+    return str(metric.canonical.convention)
 
 
 @dataclass(frozen=True)

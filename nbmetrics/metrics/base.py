@@ -183,6 +183,11 @@ class Metric(Defaults, ABC, Generic[S]):
         """The conventions behind the number, for the line under a table."""
         return ""
 
+    @property
+    def canonical(self) -> Metric[S]:
+        """A metric of the same scores, without what `resolve` only chose for their rounding."""
+        return self
+
     def resolve(self, clients: Sequence[Sample]) -> Metric[S]:
         """Return this metric with data-dependent settings fixed once for all clients."""
         return self

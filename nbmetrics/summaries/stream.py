@@ -5,7 +5,7 @@ What they come from is in sources.py; a metric says by `Metric.streaming_mode` h
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -45,6 +45,8 @@ class Stream:
     size : the number of rows; None until a source that does not say was read to its end
     checksum : of the rows, see `checksum`; None until they were read for more than their number
     is_repeatable, was_read : whether it can be read more than once, and whether it was read to its end
+    hasher, digest : what returns an empty hash to be filled by passes, None by default; what that of the rows, in their
+        order, was at the end of the last one
     who : whose rows it is, for messages
     progress : whether a pass shows a bar of rows: False, True, or "auto" where it takes more than a second
 
@@ -71,6 +73,8 @@ class Stream:
         self._source, self._is_spent = origin, False
         self.was_read = False
         self.checksum: int | None = None
+        self.hasher: Callable[[], Any] | None = None
+        self.digest: str | None = None
         self.who = "data"
         self.progress: str | bool = False
         self.size, self.columns, self.is_repeatable = origin.size, origin.columns, origin.is_repeatable
@@ -118,7 +122,17 @@ class Stream:
         rows = None if rows is None else check_count(rows, "rows")
         self.check_unread()
         batches: Iterator[np.ndarray] = self._checked_batches(rows) if self.is_repeatable else self._once()
+        if self.hasher is not None:
+            batches = self._hashed(batches, self.hasher())
         return self._told(batches if rows is None else cut(batches, rows))
+
+    def _hashed(self, batches: Iterator[np.ndarray], own: Any) -> Iterator[np.ndarray]:
+        """The batches; at their end `digest` says what they were, however they were cut."""
+        for batch in batches:
+            own.update(np.ascontiguousarray(batch))
+            yield batch
+        own.update(f"{batch.dtype.str} {self.dim}".encode())
+        self.digest = own.hexdigest()
 
     def _told(self, batches: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
         """The batches; what is wrong with one of them is told by whose it is, and a bar how far they are."""

@@ -38,7 +38,7 @@ from .estimators import AllPairs, as_estimator
 from .influence import kernel_influence_values
 from .kernels import as_kernel
 from .mean_tables import PairwiseMeans, remember_means, tabulate
-from .polynomial import Polynomial, about_mean
+from .polynomial import CentredPolynomial, Polynomial, about_mean
 from .replicates import replicates
 
 CUBIC = Polynomial(3)
@@ -225,6 +225,12 @@ class KID(
     def resolve(self, clients: Sequence[Sample]) -> KID:
         """KID with σ fixed for all clients, and with a polynomial kernel about their mean where they are far from 0."""
         return KID(about_mean(self.kernel.resolve(clients), clients), self.estimator_option, self.name)
+
+    @property
+    def canonical(self) -> KID:
+        if not isinstance(kernel := self.kernel, CentredPolynomial):
+            return self
+        return KID(Polynomial(kernel.degree, kernel.gamma, kernel.coef0), self.estimator_option, self.name)
 
     @property
     def convention(self) -> str:

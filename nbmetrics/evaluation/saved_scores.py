@@ -1,0 +1,360 @@
+"""Scores as one JSON file, and scores made of one: tables, intervals and p-values, without rows or summaries.
+
+What is read is a stranger's: every size, name and number is checked before it is used, and a checksum finds damage. An
+opened `Scores` prints, ranks and exports as the one that was saved; what needs rows or summaries says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from ..errors import (
+    InvalidInput,
+    check_choice,
+    check_flag,
+    check_names,
+    check_number,
+    check_text,
+    check_weights,
+    shown,
+)
+from ..files import checked_path, open_plain, write
+from ..metrics import Metric, Sample
+from .cells import PARTS, Cell, Cells
+from .noise import CellNoise
+from .resampling import Ends
+from .winners import AGGREGATES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KIND, VERSION = "nbmetrics scores", 1
+MAX_FILE_BYTES, MAX_LINES, MAX_LINE_LETTERS = 1 << 28, 10_000, 20_000
+MAX_PARTIES, MAX_METRICS, MAX_TERMS, MAX_LEDGER_ROWS = 100_000, 1_000, 100, 1_000_000
+AGAIN = "Evaluate again; with nm.evaluate(…, store=folder) that costs only what is new"
+FIX = "Give a file that scores.save(path) wrote"
+FLAGS = ("higher_is_better", "is_distance", "is_squared", "is_conditional")
+ENDS = ("corrected", "low", "high")
+LEDGER_COLUMNS = ("client", "metric", "aggregate", "bytes", "bytes_down", "reveals")
+
+
+class NoSummary(InvalidInput):
+    """In the place of a summary that was not saved with the scores."""
+
+    def __init__(self) -> None:
+        super().__init__("scores", "were opened from a file, which has no rows or summaries", AGAIN)
+
+
+class SavedMetric(Metric[Any]):
+    """How a metric of saved scores is read: its names, direction and limits; it computes nothing."""
+
+    def __init__(self, name: str, label: str, convention: str, settings: Mapping[str, Any]) -> None:
+        self.name, self.label, self._convention = name, label, convention
+        for flag in FLAGS:
+            setattr(self, flag, check_flag(settings[flag], flag))
+        self.best = None if settings["best"] is None else _number(settings["best"])
+        self.lowest, self.highest = (_number(settings[end]) for end in ("lowest", "highest"))
+
+    @property
+    def convention(self) -> str:
+        return self._convention
+
+    def summarize(self, sample: Sample) -> NoReturn:
+        raise NoSummary
+
+    def pool(self, summaries: Sequence[Any], weights: Sequence[float]) -> NoReturn:
+        raise NoSummary
+
+    def terms(self, real: Any, generated: Any) -> NoReturn:
+        raise NoSummary
+
+
+class SavedNoise(CellNoise):
+    """Intervals and p-values that were saved, under the weights that they were saved with."""
+
+    def __init__(
+        self,
+        design: str,
+        ends: Mapping[str, Ends],
+        worse: Mapping[str, np.ndarray],
+        refusal: InvalidInput | None = None,
+    ) -> None:
+        super().__init__(None, [refusal])
+        self._design, self._ends, self._worse = design, ends, worse
+
+    @property
+    def none_because(self) -> InvalidInput | None:
+        return self.refusals[0]
+
+    @property
+    def design(self) -> str:
+        return self._design
+
+    def ends(self, weights: Sequence[float], part: str, estimate: np.ndarray) -> Ends:
+        self._check()
+        return self._ends[part]
+
+    def worse(self, weights: Sequence[float], part: str, pair: tuple[int, int], estimate: np.ndarray) -> float:
+        self._check()
+        return float(self._worse[part][pair])
+
+    def _check(self) -> None:
+        if (refusal := self.none_because) is not None:
+            raise refusal
+
+    def cautions(self, weights: Sequence[float]) -> list[str]:
+        return []
+
+
+@dataclass(frozen=True, eq=False)
+class SavedCells(Cells):
+    """The cells of one metric as they were saved; all lines about them are in `cautions`."""
+
+    @property
+    def convention(self) -> str:
+        return self.metric.convention
+
+    def refusals(self, names: Sequence[str], generators: Sequence[str]) -> list[str]:
+        return []
+
+    def remarks(self) -> list[str]:
+        return []
+
+    def size_gap_caution(self, generators: Sequence[str]) -> list[str]:
+        return []
+
+    def with_weights(self, weights: Sequence[float]) -> Cells:
+        if tuple(weights) != self.weights:
+            raise NoSummary
+        return self
+
+
+def as_json(scores: Any, convention: str) -> str:
+    """Return everything that is saved of scores; `convention` : the line about what was drawn."""
+    content = {
+        "format": KIND,
+        "version": VERSION,
+        "provenance": scores.provenance,
+        "clients": [{"name": n, "weight": w} for n, w in zip(scores.names, scores.weights, strict=True)],
+        "generators": list(scores.generators),
+        "metrics": [_metric_json(scores, scores.result(name)) for name in scores.metrics],
+        "convention": convention,
+        "ledger": scores.ledger.to_dict("records"),
+        "summary": scores.summary(),
+        "conventions": scores.conventions,
+    }
+    text = _text(_plain(content))
+    return f'{text[:-1]},"sha256":"{hashlib.sha256(text.encode()).hexdigest()}"}}\n'
+
+
+def save(scores: Any, convention: str, path: Any) -> Path:
+    """Write the file, whole or not at all."""
+    return write(checked_path(path, ".json"), as_json(scores, convention).encode())
+
+
+def _text(content: Any) -> str:
+    return json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    """Return plain JSON: NaN is null, and an infinite number a text."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
+    return value
+
+
+def _metric_json(scores: Any, cells: Cells) -> dict[str, Any]:
+    noise = {} if cells.noise is None else {"noise": _noise_json(scores, cells)}  # first: what it lacks is a line below
+    metric = cells.metric
+    settings = {name: getattr(metric, name) for name in (*FLAGS, "best", "lowest", "highest")}
+    lines = [*cells.cautions, *cells.refusals(scores.names, scores.generators), *cells.remarks()]
+    return {
+        "name": cells.name,
+        "label": cells.label,
+        "convention": cells.convention,
+        **settings,
+        "cautions": [*lines, *cells.size_gap_caution(scores.generators)],
+        "by_client": [[_cell_json(cell) for cell in row] for row in cells.client_cells],
+        "all": [_cell_json(cell) for cell in cells.pooled_cells],
+        **noise,
+    }
+
+
+def _cell_json(cell: Cell) -> dict[str, Any]:
+    return {"value": cell.value, "terms": dict(cell.terms), "size_gap": cell.size_gap}
+
+
+def _noise_json(scores: Any, cells: Cells) -> dict[str, Any]:
+    noise = cells.noise
+    assert noise is not None
+    if (refusal := noise.none_because) is not None:
+        return {"design": str(noise.design), "refusal": [refusal.argument, refusal.seen, refusal.fix]}
+    whole, one = cells.intervals(), cells.client_intervals()
+    shape = len(scores.generators), len(scores.names)
+    ends = {part: {end: whole[f"{part}_{end}"] for end in ENDS} for part in PARTS if part != "client"}
+    ends["client"] = {end: one[end].reshape(shape) for end in ENDS}
+    losses = scores.losses(cells.name)
+    worse = {part: _worse(noise, scores.weights, part, getattr(losses, part)) for part in AGGREGATES}
+    return {"design": str(noise.design), "ends": ends, "worse": worse}
+
+
+def _worse(noise: CellNoise, weights: Sequence[float], part: str, estimate: np.ndarray) -> np.ndarray:
+    """Return the p-values of every pair of generators, (generators, generators); NaN where there are none."""
+    table = np.full((len(estimate),) * 2, np.nan)
+    for pair in itertools.combinations(range(len(estimate)), 2):
+        table[pair] = noise.worse(weights, part, pair, estimate)
+    return table
+
+
+def read(path: Any) -> dict[str, Any]:
+    """Return what `Scores` is made of: names, weights, generators, results, convention, provenance and ledger."""
+    try:
+        target = Path(path).expanduser()
+        with open(open_plain(target, 0), "rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+    except (TypeError, ValueError, OSError, RuntimeError) as error:
+        why = getattr(error, "strerror", None) or type(error).__name__
+        raise InvalidInput("path", f"{shown(str(path))} cannot be read ({why})", FIX) from None
+    try:
+        return _parts(_checked_content(data))
+    except InvalidInput as error:
+        seen = f"{shown(str(path))} cannot be used: {error.argument} {error.seen}"
+        raise InvalidInput("path", seen, error.fix if error.argument == "version" else FIX) from None
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError, OverflowError):
+        raise InvalidInput("path", f"{shown(str(path))} is not a file of scores", FIX) from None
+
+
+def _checked_content(data: bytes) -> dict[str, Any]:
+    """Return the content of a file, whose kind, version and checksum are right."""
+    if len(data) > MAX_FILE_BYTES:
+        raise InvalidInput("file", f"has more than {MAX_FILE_BYTES:,} bytes", FIX)
+    content = json.loads(data.decode())
+    checksum = content.pop("sha256", None)
+    if content.get("format") != KIND:
+        raise InvalidInput("format", f"is {shown(content.get('format'))}", FIX)
+    if content["version"] != VERSION:
+        fix = "Open it with the version of nbmetrics that wrote it, or a newer one"
+        raise InvalidInput("version", f"is {shown(content['version'])}, and this one reads {VERSION}", fix)
+    if checksum != hashlib.sha256(_text(content).encode()).hexdigest():
+        raise InvalidInput("checksum", "is not that of the content: it was changed or damaged", FIX)
+    return dict(content)
+
+
+def _parts(content: Mapping[str, Any]) -> dict[str, Any]:
+    clients = _items(content["clients"], MAX_PARTIES)
+    names = check_names([client["name"] for client in clients], "clients")
+    given = [_number(client["weight"]) for client in clients]
+    if not math.isclose(math.fsum(check_weights(given, len(names))), math.fsum(given), rel_tol=1e-9):
+        raise InvalidInput("weights", "do not add up to 1", FIX)
+    generators = check_names(_items(content["generators"], MAX_PARTIES), "generators")
+    shape = len(generators), len(names)
+    metrics = [_cells(item, tuple(given), shape) for item in _items(content["metrics"], MAX_METRICS)]
+    check_names([cells.name for cells in metrics], "metrics")
+    if not (names and generators and metrics):
+        raise InvalidInput("file", "has no scores", FIX)
+    return {
+        "names": names,
+        "weights": tuple(given),
+        "generators": generators,
+        "results": metrics,
+        "convention": check_text(content["convention"], "convention", MAX_LINE_LETTERS),
+        "provenance": _provenance(content["provenance"]),
+        "ledger": [[row[name] for name in LEDGER_COLUMNS] for row in _items(content["ledger"], MAX_LEDGER_ROWS)],
+    }
+
+
+def ledger_of(rows: Sequence[Sequence[Any]]) -> pd.DataFrame:
+    """Return the ledger of its rows."""
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=list(LEDGER_COLUMNS))
+
+
+def _provenance(content: Any) -> dict[str, Any]:
+    if content:
+        check_text(content["nbmetrics"], "nbmetrics", 100)
+        check_text(content["date"], "date", 100)
+    return dict(content)
+
+
+def _cells(item: Mapping[str, Any], weights: tuple[float, ...], shape: tuple[int, int]) -> SavedCells:
+    name, label, convention = (check_text(item[key], key, MAX_LINE_LETTERS) for key in ("name", "label", "convention"))
+    metric = SavedMetric(name, label, convention, item)
+    rows = [[_cell(cell) for cell in _items(row, shape[1])] for row in _items(item["by_client"], shape[0])]
+    pooled = [_cell(cell) for cell in _items(item["all"], shape[0])]
+    if [len(row) for row in rows] != [shape[1]] * shape[0] or len(pooled) != shape[0]:
+        raise InvalidInput("scores", "are not one for each generator and client", FIX)
+    lines = [check_text(line, "cautions", MAX_LINE_LETTERS) for line in _items(item["cautions"], MAX_LINES)]
+    noise = _noise(item["noise"], shape) if "noise" in item else None
+    return SavedCells(
+        metric,
+        weights,
+        (NoSummary(),) * shape[1],
+        (NoSummary(),) * shape[0],
+        tuple(map(tuple, rows)),
+        (None,) * shape[0],
+        noise,
+        tuple(lines),
+        pools={weights: NoSummary()},
+        pooled={weights: tuple(pooled)},
+    )
+
+
+def _cell(item: Mapping[str, Any]) -> Cell:
+    terms = {check_text(name, "terms", 200): _number(value) for name, value in dict(item["terms"]).items()}
+    if len(terms) > MAX_TERMS:
+        raise InvalidInput("terms", f"are {len(terms):,}", FIX)
+    return Cell(_number(item["value"]), terms, None, _number(item["size_gap"]))
+
+
+def _noise(item: Mapping[str, Any], shape: tuple[int, int]) -> SavedNoise:
+    design = check_text(item["design"], "design", MAX_LINE_LETTERS)
+    if "refusal" in item:
+        argument, seen, fix = (check_text(text, "refusal", MAX_LINE_LETTERS) for text in item["refusal"])
+        return SavedNoise(design, {}, {}, InvalidInput(argument, seen, fix))
+    ends = {
+        part: Ends(*(_array(item["ends"][part][end], shape if part == "client" else shape[:1]) for end in ENDS))
+        for part in PARTS
+    }
+    worse = {part: _array(item["worse"][part], (shape[0], shape[0])) for part in AGGREGATES}
+    return SavedNoise(design, ends, worse)
+
+
+def _array(values: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Return an array of numbers of this shape."""
+    items = _items(values, shape[0])
+    rows = [_array(row, shape[1:]) for row in items] if len(shape) > 1 else [_number(value) for value in items]
+    array = np.array(rows, dtype=np.float64).reshape(-1, *shape[1:])
+    if array.shape != shape:
+        raise InvalidInput("numbers", f"have the shape {array.shape}, not {shape}", FIX)
+    return array
+
+
+def _items(value: Any, most: int) -> list[Any]:
+    if not isinstance(value, list) or len(value) > most:
+        raise InvalidInput("file", f"has {shown(value)} where a list of at most {most:,} belongs", FIX)
+    return value
+
+
+def _number(value: Any) -> float:
+    """Return a number as `_plain` writes it."""
+    if value is None:
+        return math.nan
+    if isinstance(value, str):
+        return float(check_choice(value, ("inf", "-inf"), "number"))
+    return check_number(value, "number", minimum=-1e300, maximum=1e300)

@@ -1,0 +1,251 @@
+"""The store of `evaluate`: scores that were computed once, in a folder that no crash and no other process can make lie.
+
+    folder / nbmetrics-store.json       the version of the format, and the key of all hashes
+    folder / cells-<random>.log         a line a score: a keyed hash of the line, and JSON
+
+A score is found by what it is of: the hashes of the client's rows, the generator's rows, and the metric with its
+settings and the version of the package; a pooled score by those of all clients, and their weights. Rows are not in the
+store. Every process appends to a log of its own, a line with one write, so that kill -9 leaves at most one line torn,
+which is not read; and what does not match its hash is computed again.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import secrets
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidInput, shown
+from ..files import open_plain
+from ..metrics import Metric, Sample
+from ..summaries.stream import Stream
+from .cells import Cell, KeptCells
+from .fingerprints import KEY_BYTES, Fingerprints
+
+FORMAT, HEAD = 1, "nbmetrics-store.json"
+_LOG = re.compile(r"cells-[0-9a-f]{16}\.log", re.ASCII)
+_KEY = re.compile(rf"[0-9a-f]{{{2 * KEY_BYTES}}}", re.ASCII)
+MAX_HEAD_BYTES, MAX_LOG_BYTES, MAX_LINE_BYTES = 1_000, 1 << 30, 1 << 16
+
+
+class StoreWarning(UserWarning):
+    """Scores were computed and are returned, but could not be kept."""
+
+
+class Store:
+    """The scores that are kept in a folder, and those of this process.
+
+    Parameters
+    ----------
+    folder : made where it is not there; empty, or a store
+
+    Attributes
+    ----------
+    fingerprints : hashes with its key
+    found, computed : how many scores were read from it, and computed
+
+    Raises
+    ------
+    InvalidInput
+        For a folder with other files in it, or of another version of the format, which stays as it is.
+    """
+
+    def __init__(self, folder: Any) -> None:
+        self.folder = _checked_folder(folder)
+        self.fingerprints = Fingerprints(_key_of(self.folder))
+        self.found = self.computed = 0
+        self._cells = dict(self._read_logs())
+        self._log: Any = None
+        self._is_open = True
+
+    def cells_of(
+        self, metric: Metric[Any], clients: Sequence[Sample], weights: Sequence[float], generators: Sequence[Any]
+    ) -> MetricStore:
+        """Return the scores of one metric; `generators` : a sample each, or a tuple of answers to each client."""
+        return MetricStore(self, metric, clients, weights, generators)
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """Return what was kept under a key."""
+        return self._cells.get(key)
+
+    def keep(self, key: str, record: dict[str, Any]) -> None:
+        """Keep a score, on the disk as soon as this returns; where that fails it is only not kept, said once."""
+        self._cells[key] = record
+        if not self._is_open:
+            return
+        try:
+            if self._log is None:
+                self._log = (self.folder / f"cells-{secrets.token_hex(8)}.log").open("xb", buffering=0)
+            line = self._line(json.dumps({**record, "key": key}, separators=(",", ":"), allow_nan=False))
+            if self._log.write(line) != len(line):
+                raise OSError("the disk is full")
+        except OSError as error:
+            self._is_open = False
+            told = f"{self.folder} cannot be written ({error.strerror or error})"
+            warnings.warn(f"{told}; scores from here on are returned, but not kept", StoreWarning, stacklevel=2)
+
+    def close(self) -> None:
+        """Let go of the log."""
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+    def _line(self, text: str) -> bytes:
+        return f"{self.fingerprints.of_text(text)[:32]} {text}\n".encode()
+
+    def _read_logs(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield every score of every log, what is torn, damaged or of another store left out."""
+        for path in sorted(self.folder.iterdir()):
+            if not _LOG.fullmatch(path.name):
+                continue
+            try:
+                with open(open_plain(path, os.O_RDONLY, follow=False), "rb") as file:
+                    content = file.read(MAX_LOG_BYTES)
+            except OSError:
+                continue
+            for line in content.split(b"\n"):
+                if (record := self._read_line(line)) is not None:
+                    yield record
+
+    def _read_line(self, line: bytes) -> tuple[str, dict[str, Any]] | None:
+        if len(line) > MAX_LINE_BYTES:
+            return None
+        try:
+            text = line[33:].decode()
+            if self._line(text) != line + b"\n":
+                return None
+            record = json.loads(text)
+            return str(record["key"]), record
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return None
+
+
+@contextmanager
+def hashing(streams: Sequence[Stream], store: Store | None) -> Iterator[None]:
+    """Let the passes of streams hash what they read for a store, which is closed at the end."""
+    for stream in streams:
+        stream.hasher = None if store is None else store.fingerprints.hasher
+    try:
+        yield
+    finally:
+        for stream in streams:
+            stream.hasher = None
+        if store is not None:
+            store.close()
+
+
+class MetricStore(KeptCells):
+    """The scores of one metric of one evaluation, by the places of generators and clients.
+
+    A party without a hash, such as a distribution of a user's own class, has its scores computed every time.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        metric: Metric[Any],
+        clients: Sequence[Sample],
+        weights: Sequence[float],
+        generators: Sequence[Any],
+    ) -> None:
+        self._store, of = store, store.fingerprints
+        self._metric = of.of_metric(metric.canonical)
+        self._terms = of.of_metric(metric)
+        self._clients = [of.of_sample(sample) for sample in clients]
+        self._weights = ",".join(map(repr, weights))
+        self._generators = [self._answers(given, len(clients)) for given in generators]
+
+    def _answers(self, given: Any, clients: int) -> list[str | None]:
+        """Return the hash of what each client's score is of: the generator itself, or its answers to the client."""
+        of_sample = self._store.fingerprints.of_sample
+        return [*map(of_sample, given)] if isinstance(given, tuple) else [of_sample(given)] * clients
+
+    def find(self, g: int, i: int | None) -> Cell | None:
+        """Return the score of a generator with a client, with all pooled for None; None where it is not kept."""
+        key = self._key(g, i)
+        record = None if key is None else self._store.get(key)
+        if record is None:
+            return None
+        self._store.found += 1
+        terms = record["terms"] if record["about"] == self._terms else {"score": record["value"]}
+        size_gap = math.nan if record["size_gap"] is None else record["size_gap"]
+        return Cell(record["value"], terms, None, size_gap)
+
+    def keep(self, g: int, i: int | None, cell: Cell) -> None:
+        """Keep a score that was computed, but no refusal."""
+        self._store.computed += 1
+        key = self._key(g, i)
+        if key is None or cell.refusal is not None or not math.isfinite(cell.value):
+            return
+        size_gap = cell.size_gap if math.isfinite(cell.size_gap) else None
+        terms = {str(name): float(value) for name, value in cell.terms.items()}
+        self._store.keep(key, {"value": float(cell.value), "terms": terms, "size_gap": size_gap, "about": self._terms})
+
+    def _key(self, g: int, i: int | None) -> str | None:
+        if i is None:
+            parts = ["pooled", self._metric, self._weights, *self._clients, *self._generators[g]]
+        else:
+            parts = ["client", self._metric, self._clients[i], self._generators[g][i]]
+        known = [part for part in parts if part is not None]
+        return self._store.fingerprints.of_text(*known) if len(known) == len(parts) else None
+
+
+def _checked_folder(folder: Any) -> Path:
+    """Return the folder, made where it is not there, if it is a store or empty."""
+    fix = "Give the folder of a store, or of a new one"
+    try:
+        path = Path(folder).expanduser().resolve()
+        path.mkdir(parents=True, exist_ok=True)
+        names = [entry.name for entry in path.iterdir()]
+    except (TypeError, ValueError, OSError, RuntimeError) as error:
+        why = f" ({error.strerror})" if isinstance(error, OSError) and error.strerror else ""
+        raise InvalidInput("store", f"got {shown(folder)}, which cannot be a folder{why}", fix) from None
+    if HEAD not in names and any(not name.startswith(f".{HEAD}.") for name in names):
+        raise InvalidInput("store", f"{shown(str(path))} contains other files and is not a store", fix)
+    return path
+
+
+def _key_of(folder: Path) -> bytes:
+    """Return the key of a store, made where there is none."""
+    head = folder / HEAD
+    if not head.exists():
+        _write_once(head, json.dumps({"format": FORMAT, "key": secrets.token_hex(KEY_BYTES)}))
+    try:
+        with open(open_plain(head, os.O_RDONLY, follow=False), "rb") as file:
+            content = json.loads(file.read(MAX_HEAD_BYTES))
+        version, key = content["format"], content["key"]
+    except OSError as error:
+        raise InvalidInput("store", f"{head} cannot be read ({error.strerror})", "Give another folder") from None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise InvalidInput("store", f"{head} is damaged", "Give a new folder; this one is left as it is") from None
+    if version != FORMAT:
+        seen = f"{head} is of format {shown(version)}, and this version of nbmetrics reads format {FORMAT}"
+        raise InvalidInput("store", seen, "Give a new folder; this one is left as it is")
+    if not isinstance(key, str) or not _KEY.fullmatch(key):
+        raise InvalidInput("store", f"{head} is damaged", "Give a new folder; this one is left as it is")
+    return bytes.fromhex(key)
+
+
+def _write_once(target: Path, text: str) -> None:
+    """Put a text at `target`, for the owner alone, unless another process was first."""
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with open(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.link(draft, target)
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError as error:
+        seen = f"{shown(str(target))} cannot be written ({error.strerror})"
+        raise InvalidInput("store", seen, "Give a folder that can be written") from None
