@@ -257,19 +257,14 @@ class Cells:
                 rows[g][i] = Cell.of(terms)
                 kept.keep(g, i, rows[g][i])
                 tell()
-            pooled[g] = self._kept_or_pooled_cell(g, kept)
+            if (cell := kept.find(g, None)) is None:
+                kept.keep(g, None, cell := self._pooled_cell(self.generated[g]))
+            pooled[g] = cell
             tell()
             if not refusal_of(summary := self.generated[g]):
                 self.metric.release_cache(summary)
         known = {self.weights: self.together}, {self.weights: tuple(pooled)}
         return replace(self, client_cells=tuple(map(tuple, rows)), pools=known[0], pooled=known[1])
-
-    def _kept_or_pooled_cell(self, g: int, kept: KeptCells) -> Cell:
-        """The score of the pooled clients with one generator, kept from before or from now on."""
-        if (cell := kept.find(g, None)) is None:
-            cell = self._pooled_cell(self.generated[g])
-            kept.keep(g, None, cell)
-        return cell
 
     def _terms_of(self, positions: Sequence[Sequence[int]]) -> Iterator[tuple[int, Iterable[Terms]]]:
         """Each generator, and its terms with the clients at these positions; those of equal positions together."""

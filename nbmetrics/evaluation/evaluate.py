@@ -101,7 +101,10 @@ def evaluate(
     kept = None if store is None else Store(store)
     parties = (*(client.stream for client in federation.clients), *(generator.source for generator in sources))
     streams = [party for party in parties if isinstance(party, Stream)]
-    with show_reading(streams, progress) if streams else nullcontext(), hashing(streams, kept):
+    with (
+        show_reading(streams, progress) if streams else nullcontext(),
+        hashing(streams, kept) if kept else nullcontext(),
+    ):
         evaluation = Evaluation(
             federation, metrics, samples=samples, seed=seed, uncertainty=uncertainty, progress=progress
         )

@@ -8,14 +8,13 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-import scipy
 
 from .. import __version__
 from ..federation import Federation
-from ..metrics import Sample
 from .cells import Cells
 
 
@@ -29,32 +28,21 @@ def provenance_of(
     design: Any,
 ) -> dict[str, Any]:
     """Return the provenance of scores, of plain numbers and texts; see `Scores.provenance`."""
-    versions = {"python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__}
+    versions = {"python": platform.python_version(), "numpy": np.__version__, "scipy": version("scipy")}
     drawn = tables[0].generators if tables else ()
+    extractor = None if federation.extraction is None else federation.extraction.extractor
     return {
         "nbmetrics": __version__,
         "versions": versions,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "settings": {"samples": samples, "seed": seed, "uncertainty": None if design is None else str(design)},
         "metrics": {table.name: table.metric.convention or table.label for table in tables},
-        "extractor": _extractor(federation),
+        "extractor": extractor and {"name": extractor.name, "fingerprint": extractor.fingerprint},
         "client_rows": {name: client.size for name, client in zip(federation.names, federation, strict=True)},
-        "generator_rows": {name: _rows(sample) for name, sample in zip(generators, drawn, strict=False)},
+        "generator_rows": {name: sample and sample.size for name, sample in zip(generators, drawn, strict=False)},
     }
 
 
 def made_line(provenance: Mapping[str, Any]) -> list[str]:
     """Return the line under a table, none where nothing is known."""
     return [f"nbmetrics {provenance['nbmetrics']}, {provenance['date'][:10]}"] if provenance else []
-
-
-def _rows(sample: Sample | None) -> int | None:
-    return None if sample is None else sample.size
-
-
-def _extractor(federation: Federation) -> dict[str, Any] | None:
-    """Return the name of what made the features, and the fingerprint, which has the hash of its weights."""
-    if federation.extraction is None:
-        return None
-    extractor = federation.extraction.extractor
-    return {"name": extractor.name, "fingerprint": extractor.fingerprint}

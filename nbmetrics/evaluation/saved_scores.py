@@ -202,9 +202,9 @@ def _cell_json(cell: Cell) -> dict[str, Any]:
 def _noise_json(scores: Any, cells: Cells) -> dict[str, Any]:
     noise = cells.noise
     assert noise is not None
+    whole, one = cells.intervals(), cells.client_intervals()
     if (refusal := noise.none_because) is not None:
         return {"design": str(noise.design), "refusal": [refusal.argument, refusal.seen, refusal.fix]}
-    whole, one = cells.intervals(), cells.client_intervals()
     shape = len(scores.generators), len(scores.names)
     ends = {part: {end: whole[f"{part}_{end}"] for end in ENDS} for part in PARTS if part != "client"}
     ends["client"] = {end: one[end].reshape(shape) for end in ENDS}

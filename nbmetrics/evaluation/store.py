@@ -128,17 +128,16 @@ class Store:
 
 
 @contextmanager
-def hashing(streams: Sequence[Stream], store: Store | None) -> Iterator[None]:
+def hashing(streams: Sequence[Stream], store: Store) -> Iterator[None]:
     """Let the passes of streams hash what they read for a store, which is closed at the end."""
     for stream in streams:
-        stream.hasher = None if store is None else store.fingerprints.hasher
+        stream.hasher = store.fingerprints.hasher
     try:
         yield
     finally:
         for stream in streams:
             stream.hasher = None
-        if store is not None:
-            store.close()
+        store.close()
 
 
 class MetricStore(KeptCells):
