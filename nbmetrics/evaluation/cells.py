@@ -155,6 +155,21 @@ def terms_with_whole(
         yield (refusal_of(client, summary) or next(pairs) for client in clients)
 
 
+def missing_terms(
+    metric: Metric[Any], clients: Sequence[Any], generators: Sequence[Any], missing: Sequence[Sequence[int]]
+) -> Iterator[tuple[int, Iterable[Terms]]]:
+    """Yield the place of each generator, and its terms with the clients whose places are in `missing`, in that order.
+
+    Generators that miss the same clients come together, so that a metric sees as many at once as it can.
+    """
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for g, places in enumerate(missing):
+        alike.setdefault(tuple(places), []).append(g)
+    for places, which in alike.items():
+        rows = terms_with_whole(metric, [clients[i] for i in places], [generators[g] for g in which])
+        yield from zip(which, rows, strict=True)
+
+
 def terms_with_answers(
     metric: Metric[Any], real: Sequence[Any], generated: Any, answers: Sequence[Any] | None
 ) -> Iterator[Terms]:
@@ -266,21 +281,15 @@ class Cells:
         known = {self.weights: self.together}, {self.weights: tuple(pooled)}
         return replace(self, client_cells=tuple(map(tuple, rows)), pools=known[0], pooled=known[1])
 
-    def _terms_of(self, positions: Sequence[Sequence[int]]) -> Iterator[tuple[int, Iterable[Terms]]]:
-        """Each generator, and its terms with the clients at these positions; those of equal positions together."""
-        alike: dict[tuple[int, ...], list[int]] = {}
-        for g, own in enumerate(positions):
-            alike.setdefault(tuple(own), []).append(g)
-        for chosen, generators in alike.items():
-            real = [self.real[i] for i in chosen]
-            if self.metric.is_conditional and any(self.answers):
-                for g in generators:
-                    answers = self.answers[g]
-                    own_answers = None if answers is None else [answers[i] for i in chosen]
-                    yield g, terms_with_answers(self.metric, real, self.generated[g], own_answers)
-            else:
-                summaries = [self.generated[g] for g in generators]
-                yield from zip(generators, terms_with_whole(self.metric, real, summaries), strict=True)
+    def _terms_of(self, missing: Sequence[Sequence[int]]) -> Iterator[tuple[int, Iterable[Terms]]]:
+        """Each generator, and its terms with the clients whose scores are missing."""
+        if not (self.metric.is_conditional and any(self.answers)):
+            yield from missing_terms(self.metric, self.real, self.generated, missing)
+            return
+        for g, (summary, answers) in enumerate(zip(self.generated, self.answers, strict=True)):
+            real = [self.real[i] for i in missing[g]]
+            chosen = None if answers is None else [answers[i] for i in missing[g]]
+            yield g, terms_with_answers(self.metric, real, summary, chosen)
 
     def with_weights(self, weights: Sequence[float]) -> Cells:
         """The same summaries, with the answers to the clients' conditions pooled under other weights."""
