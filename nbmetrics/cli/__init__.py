@@ -1,11 +1,12 @@
 """The command `nbmetrics`: scores, features, experiments and the cache from a shell.
 
     nbmetrics score CLIENTS GENERATED…      nbmetrics features FOLDER --out FILE
+    nbmetrics verify REPORT CLIENTS GENERATED…
     nbmetrics experiments NAME              nbmetrics cache info|clear
 
-Exit codes: 0 done, 1 what was found could not be written, 2 bad input (one line on stderr says what and the fix), 130
-interrupted. What was asked for stands
-on stdout; progress, warnings and files that could not be read on stderr.
+Exit codes: 0 done, 1 what was found could not be written, 2 bad input (one line on stderr says what and the fix), 3 the
+data give other numbers than the report, 130 interrupted. What was asked for stands on stdout; progress, warnings and
+files that could not be read on stderr.
 """
 
 from __future__ import annotations
@@ -73,11 +74,10 @@ def _run(words: list[str]) -> int:
     try:
         from . import commands
 
-        getattr(commands, f"run_{options.command}")(options)
+        return getattr(commands, f"run_{options.command}")(options) or DONE
     except InvalidInput as error:
         print(f"error: {_SETTING.sub(_as_option, str(error))}", file=sys.stderr)
         return REFUSED
-    return DONE
 
 
 def _print_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:

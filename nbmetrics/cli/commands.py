@@ -1,6 +1,7 @@
-"""The commands score, features and cache, each a function of its options.
+"""The commands score, verify, features and cache, each a function of its options.
 
 run_score     check the files → clients and generators as rows → evaluate → table and files
+run_verify    a report of run_score → the same again → which numbers differ
 run_features  a folder of images → a .npy file of rows
 run_cache     what is kept of features computed before, or away with it
 """
@@ -29,6 +30,7 @@ from ..metrics import Metric, metric_of
 from ..metrics.inception_score import AMScore, InceptionScore
 from .parties import FEATURES, Party, PartyReader, client_parties, containment_notes, existing_path, generated_parties
 from .report import Report, as_json, as_page, as_text
+from .verify import OTHER_NUMBERS, compare, read_report, settings_of
 
 
 def run_score(options: Namespace) -> None:
@@ -38,6 +40,18 @@ def run_score(options: Namespace) -> None:
     write_csv = writer("--csv", options.csv, ".csv")
     write_markdown = writer("--markdown", options.markdown, ".md")
     write_latex = writer("--latex", options.latex, ".tex")
+    report = report_of(options)
+    scores = report.scores
+    write_json(as_json(report))
+    write_page(as_page(report))
+    write_csv(as_csv(with_notes(scores)))
+    write_markdown(scores.to_markdown().encode("utf-8"))
+    write_latex(scores.to_latex().encode("utf-8"))
+    print(as_text(report))  # last: `| head` may close the pipe
+
+
+def report_of(options: Namespace) -> Report:
+    """Return the scores of the files that the options name, with where they come from."""
     metrics, design = _metrics(options), _design(options)
     clients, notes = client_parties(options.clients)
     generated = generated_parties(options.generated)
@@ -59,14 +73,17 @@ def run_score(options: Namespace) -> None:
         seed=options.seed,
         uncertainty=design,
         progress=options.progress,
+        store=options.store,
     )
-    report = Report(scores, federation, clients, generated, generators, notes, reader.unread, vars(options))
-    write_json(as_json(report))
-    write_page(as_page(report))
-    write_csv(as_csv(with_notes(scores)))
-    write_markdown(scores.to_markdown().encode("utf-8"))
-    write_latex(scores.to_latex().encode("utf-8"))
-    print(as_text(report))  # last: `| head` may close the pipe
+    return Report(scores, federation, clients, generated, generators, notes, reader.unread, vars(options))
+
+
+def run_verify(options: Namespace) -> int:
+    """Print which numbers of a report come out again of the data, and return the exit code."""
+    told = read_report(options.report)
+    lines, is_same = compare(told, report_of(settings_of(told, options)))
+    print("\n".join(lines))
+    return 0 if is_same else OTHER_NUMBERS
 
 
 def run_features(options: Namespace) -> None:

@@ -17,6 +17,7 @@ examples:
   nbmetrics score real/ fake/ --extractor pixels       (pytorch-fid real/ fake/)
   nbmetrics score features/ ddpm.npy gan.npy --metrics fid,kid --json out.json
   nbmetrics features hospitals/lyon --extractor digits-cnn --out lyon.npy
+  nbmetrics verify out.json features/ ddpm.npy gan.npy
 
 `nbmetrics COMMAND --help` explains each command."""
 
@@ -44,6 +45,20 @@ examples:
   nbmetrics features hospitals/lyon --extractor pixels --out features/lyon.npy
   nbmetrics features fake/ --weights inception.pth --out fake.npy"""
 
+VERIFY = """\
+Score the data anew with the settings of a report that `score --json` wrote,
+and say which of its numbers come out again."""
+
+VERIFY_MORE = """\
+CLIENTS and GENERATED are as for `nbmetrics score`; paths in the report are
+not read. Exit code 0: all numbers come out; 3: some do not.
+
+examples:
+  nbmetrics verify out.json features/ ddpm.npy gan.npy"""
+
+RESIZES = ("extractor", "clean")
+DESIGNS = ("none", "influence", "bootstrap", "jackknife")
+
 CACHE = "The cache of features: it keeps what was computed once."
 
 
@@ -55,6 +70,8 @@ def parser() -> ArgumentParser:
     _score(
         _with_description(commands.add_parser("score", help="score generated images or features"), SCORE, SCORE_MORE)
     )
+    verify = commands.add_parser("verify", help="say whether given data still give the numbers of a report")
+    _verify(_with_description(verify, VERIFY, VERIFY_MORE))
     features = commands.add_parser("features", help="write the features of a folder of images")
     _features(_with_description(features, FEATURES, FEATURES_MORE))
     commands.add_parser("experiments", help="figures and tables of the papers", add_help=False)
@@ -69,19 +86,32 @@ def _with_description(parser: ArgumentParser, description: str, more: str) -> Ar
     return parser
 
 
-def _score(score: ArgumentParser) -> None:
-    score.add_argument(
+def _parties(parser: ArgumentParser) -> None:
+    parser.add_argument(
         "clients", metavar="CLIENTS", help="the real images or features, one sub-folder or file per client"
     )
-    score.add_argument(
+    parser.add_argument(
         "generated", metavar="GENERATED", nargs="+", help="generated images or features, one path per model"
     )
+    parser.add_argument(
+        "--store", metavar="FOLDER", help="keep every score there, so that a run that was killed goes on"
+    )
+
+
+def _verify(verify: ArgumentParser) -> None:
+    verify.add_argument("report", metavar="REPORT", help="the file that --json wrote")
+    _parties(verify)
+    _running(verify.add_argument_group("from images to features"))
+
+
+def _score(score: ArgumentParser) -> None:
+    _parties(score)
     score.add_argument(
         "--metrics", metavar="NAMES", default="fid,kid", help="such as fid,kid,precision; default %(default)s"
     )
     score.add_argument(
         "--uncertainty",
-        choices=("none", "influence", "bootstrap", "jackknife"),
+        choices=DESIGNS,
         default="none",
         help="intervals: by influence values, which is quick, or by resampling; default %(default)s",
     )
@@ -109,25 +139,29 @@ def _features(features: ArgumentParser) -> None:
 
 def _extractor(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("from images to features")
+    group.add_argument(
+        "--extractor",
+        help="such as pixels or digits-cnn, which need no torch; default %(default)s",
+        metavar="NAME",
+        default="inception-v3-compat",
+    )
+    group.add_argument(
+        "--resize",
+        help="how to resize images: the extractor's own rule, or clean-fid's; default %(default)s",
+        choices=RESIZES,
+        default=RESIZES[0],
+    )
+    _running(group)
+
+
+def _running(group: Any) -> None:
+    """Add the options that say how features are computed, and not which."""
 
     def add(name: str, help: str, **settings: Any) -> None:
         group.add_argument(name, help=help, **settings)
 
-    default = "inception-v3-compat"
-    add(
-        "--extractor",
-        "such as pixels or digits-cnn, which need no torch; default %(default)s",
-        metavar="NAME",
-        default=default,
-    )
     add("--weights", "the file of its weights, if it needs one", metavar="FILE")
     add("--download", "download its published weights once; without this, nothing is downloaded", action="store_true")
-    add(
-        "--resize",
-        "how to resize images: the extractor's own rule, or clean-fid's; default %(default)s",
-        choices=("extractor", "clean"),
-        default="extractor",
-    )
     add("--batch-size", "images per batch; default %(default)s", type=int, metavar="N", default=64)
     add("--device", "auto, cpu, cuda, …", metavar="NAME", default="auto")
     add("--no-cache", "do not use the cache", dest="cache", action="store_false")

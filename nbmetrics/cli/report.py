@@ -201,6 +201,7 @@ def as_json(report: Report) -> bytes:
     scores = report.scores
     content = {
         "versions": _versions(),
+        "provenance": scores.provenance,
         "options": {name: value for name, value in report.options.items() if name != "command"},
         "clients": report.client_rows,
         "generators": report.generator_rows,

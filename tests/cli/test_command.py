@@ -31,7 +31,7 @@ def test_version():
     assert process("--version") == (0, f"nbmetrics {nm.__version__}\n", "")
 
 
-@pytest.mark.parametrize("words", [(), ("score",), ("features",), ("cache",), ("experiments",)])
+@pytest.mark.parametrize("words", [(), ("score",), ("features",), ("verify",), ("cache",), ("experiments",)])
 def test_help_fits_and_has_examples(words):
     code, out, err = process(*words, "--help", COLUMNS="80")
     assert code == 0 and err == "" and out.startswith("usage: nbmetrics")
