@@ -13,7 +13,7 @@ from typing import Any
 
 from ..arrays import memory
 from ..errors import InvalidInput, check_choice
-from ..evaluation.cells import Cells
+from ..evaluation.cells import Cells, KeptCells
 from ..evaluation.compute import Evaluation
 from ..evaluation.evaluate import check_any_score, progress_bar
 from ..evaluation.samples import metric_list
@@ -84,7 +84,7 @@ def _all_results(
         if name in refused_names:
             states = [evaluation.summarize_generator(g, name) for g in evaluation.generators]
             result = clients.cells(states, evaluation.weights)
-            results_by_name[name] = result.with_scores(lambda: None)
+            results_by_name[name] = result.with_scores(lambda: None, KeptCells())
         results.append(results_by_name[name])
     return results
 

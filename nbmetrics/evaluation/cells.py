@@ -255,13 +255,13 @@ class Cells:
         """What generators are ranked by, lower is better."""
         return losses(self.metric, scores)
 
-    def with_scores(self, tell: Callable[[], Any], kept: KeptCells | None = None) -> Cells:
+    def with_scores(self, tell: Callable[[], Any], kept: KeptCells) -> Cells:
         """The table with the score of every generator with every client, and with all of them pooled.
 
         `tell` is called after each; those that were `kept` are not computed. What is computed of a generator goes
         before the next one comes.
         """
-        kept, places = kept or KeptCells(), range(len(self.real))
+        places = range(len(self.real))
         rows: list[list[Any]] = [[kept.find(g, i) for i in places] for g in range(len(self.generated))]
         missing = [[i for i in places if row[i] is None] for row in rows]
         pooled: list[Cell] = [NOT_COMPUTED] * len(rows)

@@ -37,7 +37,7 @@ from .provenance import provenance_of
 from .resampling import ResampledScores, check_can_resample, check_sizes, few_rows_refusal
 from .samples import ClientSamples, GeneratorSamples, convention, resolve_metrics
 from .scores import Scores
-from .store import Store
+from .store import Store, let_hash
 
 # In the place of a summary that is not made yet.
 NOT_SUMMARIZED = InvalidInput("scores", "are not computed yet", "Wait")
@@ -266,6 +266,7 @@ class Evaluation:
     ----------
     federation, metrics, samples, seed, uncertainty : as for `evaluate`
     progress : False for no bar while images are extracted
+    store : of scores that are not computed again
 
     Attributes
     ----------
@@ -285,9 +286,12 @@ class Evaluation:
         seed: int = 0,
         uncertainty: Any = None,
         progress: str | bool = "auto",
+        store: Store | None = None,
     ) -> None:
+        self._store = store
         self.design = None if uncertainty is None else check_design(uncertainty)
         self.federation = federation if isinstance(federation, Federation) else Federation(federation)
+        let_hash((client.stream for client in self.federation), store)
         self._seed = check_count(seed, "seed", minimum=0)
         if samples is not None:
             samples = check_draw(samples, self.federation.dim, "samples", minimum=2 * len(self.federation))
@@ -313,6 +317,7 @@ class Evaluation:
         others = [generator for generator, _ in self._sources.values()]
         parties: tuple[Any, ...] = (*self.federation.clients, *others, *generators)
         check_same_order([(party.name or "", party.columns) for party in parties], "generators")
+        let_hash((generator.source for generator in generators), self._store)
         of_rows = [generator.through(self._extraction) for generator in generators]
         seeds = ([self._seed, 1, self._count + i] for i in range(len(generators)))
         return self._keep_sources(
@@ -366,22 +371,23 @@ class Evaluation:
         self._generators = {**self._generators, key: (changed := replace(generator, **changes))}
         return changed
 
-    def compute(self, tell: Callable[[], Any] = _nothing, store: Store | None = None) -> tuple[Cells, ...]:
-        """Return the cells of all metrics; `tell` is called after each piece. What is in the store is not computed."""
+    def compute(self, tell: Callable[[], Any] = _nothing) -> tuple[Cells, ...]:
+        """Return the cells of all metrics; `tell` is called after each piece."""
         tables = []
         for name, state in self.states.items():
             self.summarize_clients(name, tell)
             generators = [self.summarize_generator(generator, name) for generator in self._sources]
-            tables.append(state.cells(generators, self.weights, self.design))
+            tables.append((state.cells(generators, self.weights, self.design), self.kept(name, generators)))
         # Scores come after all summaries, as that is where most is refused.
-        return tuple([table.with_scores(tell, None if store is None else self._kept(table, store)) for table in tables])
+        return tuple([table.with_scores(tell, kept) for table, kept in tables])
 
-    def _kept(self, table: Cells, store: Store) -> KeptCells:
-        """Return what the store has of a table."""
-        metric = self.states[table.name].metric
-        drawn = [samples for _, samples in self._sources.values()]
-        generators = [samples.answers(metric) or samples.whole(metric) for samples in drawn]
-        return store.cells_of(metric, table.clients, self.weights, generators)
+    def kept(self, metric: str, generators: Sequence[GeneratorState]) -> KeptCells:
+        """Return what the store has of the scores of generators that are summarised."""
+        if self._store is None:
+            return KeptCells()
+        state = self.states[metric]
+        seen = [g.samples.answers(state.metric) or g.samples.whole(state.metric) for g in generators]
+        return self._store.cells_of(state.metric, state.samples, self.weights, seen)
 
     def to_scores(self, tables: Sequence[Cells]) -> Scores:
         """Return `Scores` of the tables of all metrics."""
@@ -393,4 +399,5 @@ class Evaluation:
     def provenance_of(self, names: Sequence[str], tables: Sequence[Cells]) -> dict[str, Any]:
         """Return where the scores of these generators come from."""
         settings: dict[str, Any] = {"samples": self._settings[0], "seed": self._seed, "design": self.design}
-        return provenance_of(self.federation, names, tables, **settings)
+        of_store = {} if self._store is None else {"store": self._store.counts}
+        return {**provenance_of(self.federation, names, tables, **settings), **of_store}

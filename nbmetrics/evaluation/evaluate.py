@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from .compute import Evaluation
 from .influence import Influence
 from .samples import show_reading
 from .scores import Scores
-from .store import Store, hashing
+from .store import Store
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -101,25 +101,19 @@ def evaluate(
     kept = None if store is None else Store(store)
     parties = (*(client.stream for client in federation.clients), *(generator.source for generator in sources))
     streams = [party for party in parties if isinstance(party, Stream)]
-    with (
-        show_reading(streams, progress) if streams else nullcontext(),
-        hashing(streams, kept) if kept else nullcontext(),
-    ):
+    with closing(kept) if kept else nullcontext(), show_reading(streams, progress) if streams else nullcontext():
         evaluation = Evaluation(
-            federation, metrics, samples=samples, seed=seed, uncertainty=uncertainty, progress=progress
+            federation, metrics, samples=samples, seed=seed, uncertainty=uncertainty, progress=progress, store=kept
         )
         names = evaluation.take(sources)
         clients = len(evaluation.names)
         with progress_bar(progress, len(evaluation.metrics) * (clients + len(names) * (clients + 1))) as bar:
-            tables = evaluation.compute(bar.update, kept)
+            tables = evaluation.compute(bar.update)
     check_any_score(tables)
     if evaluation.design is not None and not isinstance(evaluation.design, Influence):
         for line in (caution for table in tables for caution in table.cautions):
             warnings.warn(line, BiasWarning, stacklevel=2)
-    scores = evaluation.to_scores(tables)
-    if kept is not None:
-        scores.provenance["store"] = {"found": kept.found, "computed": kept.computed}
-    return scores
+    return evaluation.to_scores(tables)
 
 
 def progress_bar(progress: str | bool, steps: int) -> tqdm[Any]:

@@ -17,9 +17,9 @@ import os
 import re
 import secrets
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from ..errors import InvalidInput, shown
@@ -63,7 +63,12 @@ class Store:
         self.found = self.computed = 0
         self._cells = dict(self._read_logs())
         self._log: Any = None
-        self._is_open = True
+        self._is_open, self._lock = True, Lock()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many scores were found and computed by now."""
+        return {"found": self.found, "computed": self.computed}
 
     def cells_of(
         self, metric: Metric[Any], clients: Sequence[Sample], weights: Sequence[float], generators: Sequence[Any]
@@ -78,18 +83,21 @@ class Store:
     def keep(self, key: str, record: dict[str, Any]) -> None:
         """Keep a score, on the disk as soon as this returns; where that fails it is only not kept, said once."""
         self._cells[key] = record
-        if not self._is_open:
-            return
+        line = self._line(json.dumps({**record, "key": key}, separators=(",", ":"), allow_nan=False))
         try:
-            if self._log is None:
-                self._log = (self.folder / f"cells-{secrets.token_hex(8)}.log").open("xb", buffering=0)
-            line = self._line(json.dumps({**record, "key": key}, separators=(",", ":"), allow_nan=False))
-            if self._log.write(line) != len(line):
-                raise OSError("the disk is full")
+            with self._lock:
+                if self._is_open:
+                    self._write(line)
         except OSError as error:
             self._is_open = False
             told = f"{self.folder} cannot be written ({error.strerror or error})"
             warnings.warn(f"{told}; scores from here on are returned, but not kept", StoreWarning, stacklevel=2)
+
+    def _write(self, line: bytes) -> None:
+        if self._log is None:
+            self._log = (self.folder / f"cells-{secrets.token_hex(8)}.log").open("xb", buffering=0)
+        if self._log.write(line) != len(line):
+            raise OSError("the disk is full")
 
     def close(self) -> None:
         """Let go of the log."""
@@ -127,17 +135,11 @@ class Store:
             return None
 
 
-@contextmanager
-def hashing(streams: Sequence[Stream], store: Store) -> Iterator[None]:
-    """Let the passes of streams hash what they read for a store, which is closed at the end."""
+def let_hash(streams: Iterable[Any], store: Store | None) -> None:
+    """Let later passes of the streams among these hash what they read for a store; without one, let none."""
     for stream in streams:
-        stream.hasher = store.fingerprints.hasher
-    try:
-        yield
-    finally:
-        for stream in streams:
-            stream.hasher = None
-        store.close()
+        if isinstance(stream, Stream):
+            stream.hasher = None if store is None else store.fingerprints.hasher
 
 
 class MetricStore(KeptCells):

@@ -282,3 +282,15 @@ def test_no_row_and_no_hash_that_another_key_gives_is_in_a_store(tmp_path):
     assert guesses[0] != guesses[1]
     assert not any(guess in text for guess in guesses)
     assert (tmp_path / HEAD).stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_dashboard_has_the_scores_of_a_store_and_adds_its_own(tmp_path):
+    nm.evaluate(clients(), generators(2), ["fid", "kid"], store=tmp_path)
+    dashboard = nm.Dashboard(clients(), generators(3), store=tmp_path)
+    try:
+        assert counts(dashboard.scores) == {"found": 2 * 2 * 6, "computed": 2 * 6}
+        assert farthest(dashboard.scores, nm.evaluate(clients(), generators(3))) < 1e-12
+    finally:
+        dashboard.close()
+    assert counts(nm.evaluate(clients(), generators(3), store=tmp_path))["computed"] == 0

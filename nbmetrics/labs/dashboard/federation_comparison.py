@@ -14,6 +14,7 @@ from ...errors import InvalidInput, check_weights
 from ...evaluation.heterogeneity import Parties, client_kernel_means, p_kid
 from ...evaluation.influence import Influence
 from ...evaluation.scores import Scores
+from ...evaluation.store import Store
 from ...federation import Federation, as_generators
 from ...federation.generator import Generator
 from ...federation.image_sources import images_of
@@ -43,9 +44,12 @@ class FederationComparison(Comparison):
     Parameters
     ----------
     federation, generators, metrics, uncertainty : as for `Dashboard`; the generators may be those of another filling
+    store : of scores that are not computed again
     """
 
-    def __init__(self, federation: Any, generators: Any, metrics: Any, uncertainty: Any) -> None:
+    def __init__(
+        self, federation: Any, generators: Any, metrics: Any, uncertainty: Any, store: Store | None = None
+    ) -> None:
         super().__init__()
         self.federation = federation if isinstance(federation, Federation) else Federation(federation)
         is_filling = isinstance(generators, IncrementalEvaluation)
@@ -54,9 +58,9 @@ class FederationComparison(Comparison):
             if is_filling
             else [_read_images_once(generator, self.federation) for generator in as_generators(generators)]
         )
-        self._options = metrics, uncertainty
+        self._options, self._store = (metrics, uncertainty), store
         self._filling, self._no_noise_reason = _start_evaluation(
-            self.federation, generators if is_filling else read_generators, metrics, uncertainty
+            self.federation, generators if is_filling else read_generators, metrics, uncertainty, store
         )
         self.names, self.weights = tuple(self._filling.names), tuple(self._filling.weights)
         self.wanted = self._current_weights = self.weights
@@ -110,8 +114,8 @@ class FederationComparison(Comparison):
         return self._filling.source(name)
 
     def after(self, changes: Sequence[Change]) -> FederationComparison:
-        federation, _, *options = self.inputs_after(changes, ())
-        return FederationComparison(federation, self._filling, *options)
+        federation, _, metrics, uncertainty = self.inputs_after(changes, ())
+        return FederationComparison(federation, self._filling, metrics, uncertainty, self._store)
 
     def inputs_after(self, changes: Sequence[Change], generators: Sequence[str]) -> tuple[Any, ...]:
         federation = reduce(lambda before, change: change.apply(before), changes, self.federation)
@@ -267,19 +271,19 @@ def _read_images_once(generator: Generator, federation: Federation) -> Generator
 
 
 def _start_evaluation(
-    federation: Federation, generators: Any, metrics: Any, uncertainty: Any
+    federation: Federation, generators: Any, metrics: Any, uncertainty: Any, store: Store | None
 ) -> tuple[IncrementalEvaluation, str]:
     """Return the evaluation, by default with influence values where there can be any, and why there cannot."""
     try:
         design = Influence() if uncertainty is None else uncertainty
-        filling = IncrementalEvaluation(federation, metrics, uncertainty=design, progress=False)
+        filling = IncrementalEvaluation(federation, metrics, uncertainty=design, progress=False, store=store)
         _take_generators(filling, generators)
         return filling, ""
     except InvalidInput as error:
         if error.argument != "uncertainty" or uncertainty is not None:
             raise
         why = error.seen
-    filling = IncrementalEvaluation(federation, metrics, progress=False)
+    filling = IncrementalEvaluation(federation, metrics, progress=False, store=store)
     _take_generators(filling, generators)
     return filling, why
 

@@ -155,7 +155,9 @@ class IncrementalEvaluation(Evaluation):
         """Return the score of the pooled clients with one generator, as `Scores.table` has it."""
         generator, weights = self._try_summary(name, metric), self.weights
         if weights not in generator.pooled:
-            cell = self.states[metric].pooled_cell(generator, weights)
+            kept = self.kept(metric, [generator])
+            if (cell := kept.find(0, None)) is None:
+                kept.keep(0, None, cell := self.states[metric].pooled_cell(generator, weights))
             generator = self._replace((metric, name), generator, pooled={**generator.pooled, weights: cell})
         return generator.pooled[weights].value
 
@@ -166,9 +168,13 @@ class IncrementalEvaluation(Evaluation):
         wanted = range(k) if clients is None else [check_count(i, "clients", minimum=0, maximum=k - 1) for i in clients]
         missing = [i for i in wanted if generator.cells[i] is NOT_COMPUTED]
         if missing:
-            cells = list(generator.cells)
+            cells, kept = list(generator.cells), self.kept(metric, [generator])
+            for i in missing:
+                cells[i] = kept.find(0, i) or NOT_COMPUTED
+            missing = [i for i in missing if cells[i] is NOT_COMPUTED]
             for i, terms in zip(missing, self.states[metric].terms(generator, missing), strict=True):
-                cells[i] = Cell.of(terms)
+                kept.keep(0, i, cell := Cell.of(terms))
+                cells[i] = cell
             generator = self._replace((metric, name), generator, cells=tuple(cells))
         return np.array([generator.cells[i].value for i in wanted])
 

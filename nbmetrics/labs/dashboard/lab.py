@@ -16,6 +16,7 @@ import traitlets
 
 from ...errors import InvalidInput, check_choice, printable, shown
 from ...evaluation.scores import Scores
+from ...evaluation.store import Store
 from ..toolkit import modules
 from ..toolkit.lab import MAX_MESSAGE_LETTERS
 from ..toolkit.namespace import list_variables, suitable, why_not
@@ -51,6 +52,7 @@ class Dashboard(DashboardActions):
     federation, generators, metrics : as `nm.evaluate` takes them
     uncertainty : None for influence values where clients and generators are rows (exact distributions do not vary); or
         `nm.Influence()`, `nm.Bootstrap(…)`, `nm.Jackknife()`
+    store : of a folder that keeps every score, as for `nm.evaluate`
 
     Attributes
     ----------
@@ -97,9 +99,16 @@ class Dashboard(DashboardActions):
     namespace: Any = traitlets.List().tag(sync=True, live=True)
 
     def __init__(
-        self, federation: Any, generators: Any, metrics: Any = ("fid", "kid"), *, uncertainty: Any = None
+        self,
+        federation: Any,
+        generators: Any,
+        metrics: Any = ("fid", "kid"),
+        *,
+        uncertainty: Any = None,
+        store: Any = None,
     ) -> None:
-        self._start(FederationComparison(federation, generators, metrics, uncertainty))
+        kept = None if store is None else Store(store)
+        self._start(FederationComparison(federation, generators, metrics, uncertainty, kept))
 
     def _start(self, comparison: Comparison) -> None:
         """Show a comparison, and start to compute its scores."""
