@@ -16,14 +16,15 @@ flower.py   the same functions in Flower
 from typing import Any
 
 from . import flower
+from .account import Account
 from .client import FewRowsWarning, client_summary
 from .ledger import ledger
 from .privacy import Privacy, noise_multiplier, spent
 from .server import aggregate
 from .survival import rank_survival
 
-__all__ = ["FewRowsWarning", "Privacy", "aggregate", "client_summary", "flower", "ledger", "noise_multiplier"]
-__all__ += ["plot_survival", "rank_survival", "spent"]
+__all__ = ["Account", "FewRowsWarning", "Privacy", "aggregate", "client_summary", "flower", "ledger"]
+__all__ += ["noise_multiplier", "plot_survival", "rank_survival", "spent"]
 
 
 def plot_survival(table: Any) -> Any:

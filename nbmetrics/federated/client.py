@@ -12,6 +12,7 @@ from ..errors import InvalidInput, caller_level, check_count, check_flag, shown
 from ..evaluation.samples import metric_list
 from ..federation import Client
 from ..metrics import Metric, Sample
+from .account import Account
 from .noisy_summaries import noisy_sections
 from .privacy import Privacy
 from .serialization import Section, write
@@ -35,6 +36,7 @@ def client_summary(
     precision: str = "float64",
     rank: int | None = None,
     privacy: Privacy | None = None,
+    account: Account | None = None,
     reveal_rows: bool = False,
 ) -> bytes:
     """What a client has to reveal for some metrics, as bytes; `nm.federated.aggregate` makes scores of many.
@@ -48,6 +50,7 @@ def client_summary(
     rank : for FID, how many directions of the covariance are sent, the largest; of the others one variance. The scores
         say how far that may move them
     privacy : `nm.federated.Privacy(epsilon, delta, clip)`: noise that hides every single row
+    account : `nm.federated.Account`, in which what `privacy` spends is written before the bytes are returned
     reveal_rows : whether a metric that needs every row gets them; refused otherwise
 
     Returns
@@ -60,7 +63,8 @@ def client_summary(
     Raises
     ------
     InvalidInput
-        For bad rows, for fewer than `min_rows`, and for a metric that needs every row, unless `reveal_rows`.
+        For bad rows, for fewer than `min_rows`, for a metric that needs every row, unless `reveal_rows`, and for a
+        release that would spend more than the account has left.
 
     Warns
     -----
@@ -78,6 +82,8 @@ def client_summary(
     client = rows if isinstance(rows, Client) else Client(rows)
     sample, wanted = client.to_sample(), metric_list(metrics)
     thrift = Thrift.of(precision, rank)
+    if account is not None and not (isinstance(account, Account) and privacy is not None):
+        raise InvalidInput("account", f"got {shown(account)}", "Give nm.federated.Account(…), and privacy=")
     if privacy is None:
         check_rows(sample, wanted, min_rows)
         return write(sample.dim, [section_of(metric, sample, thrift, reveal_rows) for metric in wanted])
@@ -86,6 +92,8 @@ def client_summary(
     if rank is not None:
         raise InvalidInput("rank", "is given with privacy, but noise fills all directions", "Leave one of them out")
     sections = noisy_sections(wanted, sample, privacy)
+    if account is not None and any(section.arrays for section in sections):
+        account.spend(privacy, ", ".join(metric.name for metric in wanted))
     return write(sample.dim, [replace(section, type=thrift.type) for section in sections])
 
 

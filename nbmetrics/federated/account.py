@@ -1,0 +1,220 @@
+"""The account of a client's privacy: what its rows have spent by now, in a file that is only appended to.
+
+    first line    the bound that must not be passed: {"format": 1, "epsilon", "delta"}
+    other lines   one a release: {"mu2": μ², "about", "date"}; every line ends with its checksum
+
+A release of multiplier z is Gaussian-DP with μ = 1/z, and releases on the same rows compose to √Σμ² exactly (Dong, Roth
+& Su 2022). A line is written and synced before the bytes that it is about are returned: a process that dies between the
+two has spent what nobody received, and never the other way round. One process writes at a time.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InvalidInput, check_number, check_text, shown
+from ..files import open_plain
+from .privacy import MAX_DELTA, MAX_EPSILON, MIN_DELTA, MIN_EPSILON, Privacy, noise_multiplier, spent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMAT = 1
+MAX_BYTES, MAX_ABOUT_LETTERS = 1 << 26, 500
+# Of ε: what rounding may add where all of it is spent.
+SLACK = 1e-8
+FIX_DAMAGED = "Restore the file from a copy; a new one would forget what was spent"
+
+
+class Account:
+    """What releases on the same rows may spend together, (ε, δ), and have spent.
+
+    Parameters
+    ----------
+    path : of the file, made where it is not there
+    epsilon, delta : the bound, for all releases together; of a file that is there it must be the same
+
+    Attributes
+    ----------
+    spent, left : ε at this δ that is spent, and that one more release may have
+    table : DataFrame date, about, multiplier (of the release), epsilon (of all releases up to it)
+
+    Raises
+    ------
+    InvalidInput
+        For a file of another bound, that is damaged, or that cannot be written.
+
+    Examples
+    --------
+    >>> account = nm.federated.Account("ward.account", epsilon=3.0, delta=1e-6)
+    >>> rows = np.random.default_rng(0).normal(size=(5000, 4))
+    >>> private = nm.federated.Privacy(epsilon=2.0, delta=1e-6, clip=4.0)
+    >>> sent = nm.federated.client_summary(rows, "fid", privacy=private, account=account)
+    >>> round(account.spent, 6), account.left > 2.0
+    (2.0, True)
+    """
+
+    def __init__(self, path: Any, *, epsilon: float, delta: float) -> None:
+        self.epsilon = check_number(epsilon, "epsilon", minimum=MIN_EPSILON, maximum=MAX_EPSILON)
+        self.delta = check_number(delta, "delta", minimum=MIN_DELTA, maximum=MAX_DELTA)
+        try:
+            self.path = Path(path).expanduser().resolve()
+        except (TypeError, ValueError, RuntimeError):
+            raise InvalidInput("account", f"got {shown(path)}", "Give the path of a file") from None
+        with self._locked() as file:
+            self._releases(file)
+
+    @property
+    def spent(self) -> float:
+        """ε that all releases have spent, at the account's δ; 0 before the first."""
+        return self._epsilon_of([release["mu2"] for release in self._read()])
+
+    @property
+    def left(self) -> float:
+        """The largest ε, at the account's δ, of one more release."""
+        most = noise_multiplier(self.epsilon, self.delta) ** -2
+        rest = most - math.fsum(release["mu2"] for release in self._read())
+        return self._epsilon_of([rest]) if rest > most * SLACK else 0.0
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The releases, with what was spent after each."""
+        import pandas as pd
+
+        releases = self._read()
+        squares = [release["mu2"] for release in releases]
+        after = [self._epsilon_of(squares[: k + 1]) for k in range(len(squares))]
+        columns = {"date": [r["date"] for r in releases], "about": [r["about"] for r in releases]}
+        return pd.DataFrame({**columns, "multiplier": [s**-0.5 for s in squares], "epsilon": after})
+
+    def spend(self, privacy: Privacy, about: str = "") -> None:
+        """Write what one release spends, before it is made; InvalidInput, and nothing is written, where it is too much.
+
+        Parameters
+        ----------
+        privacy : of the release
+        about : a line that says which it is
+        """
+        about = check_text(about, "about", MAX_ABOUT_LETTERS)
+        square = noise_multiplier(privacy.epsilon, privacy.delta) ** -2
+        with self._locked() as file:
+            releases = self._releases(file)
+            after = self._epsilon_of([*(release["mu2"] for release in releases), square])
+            if after > self.epsilon * (1.0 + SLACK):
+                before = self._epsilon_of([release["mu2"] for release in releases])
+                seen = f"would spend ε = {after:.4g} of {self.epsilon:g} at δ = {self.delta:g}; {before:.4g} is spent"
+                raise InvalidInput("account", seen, "Send the last summary again, which is free, or a larger noise")
+            date = datetime.now(UTC).isoformat(timespec="seconds")
+            self._append(file, {"mu2": square, "about": about, "date": date})
+
+    def _epsilon_of(self, squares: list[float]) -> float:
+        total = math.fsum(squares)
+        return spent(total**-0.5, self.delta) if total else 0.0
+
+    def _read(self) -> list[dict[str, Any]]:
+        with self._locked() as file:
+            return self._releases(file)
+
+    @contextmanager
+    def _locked(self) -> Iterator[int]:
+        """Yield the descriptor of the file, which no other process has meanwhile; the bound is its first line."""
+        try:
+            descriptor = open_plain(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        except OSError as error:
+            seen = f"{shown(str(self.path))} cannot be opened ({error.strerror})"
+            raise InvalidInput("account", seen, "Give the path of a file that can be written") from None
+        try:
+            _lock(descriptor)
+            if b"\n" not in _content(descriptor):
+                self._append(descriptor, {"format": FORMAT, "epsilon": self.epsilon, "delta": self.delta})
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def _append(self, file: int, record: dict[str, Any]) -> None:
+        """Write a line; in the place of one that was torn, whose bytes nobody has got."""
+        line, content = _line(record), _content(file)
+        last = content[content.rfind(b"\n") + 1 :]
+        line, size = b"\n" * _is_whole(last) + line, len(content) - len(last) * (not _is_whole(last))
+        try:
+            os.ftruncate(file, size)
+            if os.write(file, line) != len(line):
+                raise OSError(0, "the disk is full")
+            os.fsync(file)
+        except OSError as error:
+            os.ftruncate(file, size)
+            seen = f"{shown(str(self.path))} cannot be written ({error.strerror})"
+            raise InvalidInput("account", seen, "Make room; nothing was released") from None
+
+    def _releases(self, file: int) -> list[dict[str, Any]]:
+        """Return the releases of the file; InvalidInput where it is damaged or of another bound."""
+        *lines, last = _content(file).split(b"\n")
+        head, *releases = [_record(line, self.path) for line in [*lines, *[last] * _is_whole(last)]] or [{}]
+        if not {"format", "epsilon", "delta"} <= set(head) or not all("mu2" in release for release in releases):
+            raise _damaged(self.path)
+        if head["format"] != FORMAT:
+            seen = f"{shown(str(self.path))} is of format {shown(head['format'])}, and this version reads {FORMAT}"
+            raise InvalidInput("account", seen, "Use the version of nbmetrics that wrote it")
+        if (head["epsilon"], head["delta"]) != (self.epsilon, self.delta):
+            seen = f"{self.path.name} has the bound ε = {head['epsilon']:g}, δ = {head['delta']:g}"
+            raise InvalidInput("account", seen, "Give that bound: what was spent was spent under it")
+        return releases
+
+
+def _content(file: int) -> bytes:
+    """Return all bytes of the file."""
+    os.lseek(file, 0, os.SEEK_SET)
+    parts = []
+    while part := os.read(file, MAX_BYTES):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    text = json.dumps(record, ensure_ascii=True, allow_nan=False).encode()
+    return b"%s #%08x\n" % (text, zlib.crc32(text))
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether only the end of the line is missing."""
+    text, _, checksum = line.rpartition(b" #")
+    return bool(re.fullmatch(rb"[0-9a-f]{8}\s*", checksum)) and int(checksum, 16) == zlib.crc32(text)
+
+
+def _record(line: bytes, path: Path) -> dict[str, Any]:
+    """Return one line of an account."""
+    try:
+        if not _is_whole(line):
+            raise ValueError
+        record = dict(json.loads(line.rpartition(b" #")[0]))
+        if "mu2" in record and not 0.0 < float(record["mu2"]) < math.inf:
+            raise ValueError
+        return record
+    except (ValueError, TypeError):
+        raise _damaged(path) from None
+
+
+def _damaged(path: Path) -> InvalidInput:
+    return InvalidInput("account", f"{shown(str(path))} is damaged, so what was spent is not known", FIX_DAMAGED)
+
+
+def _lock(descriptor: int) -> None:
+    """Wait until no other process has the file; the system lets go of it when a process ends, however it does."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        os.lseek(descriptor, MAX_BYTES, os.SEEK_SET)
+        getattr(msvcrt, "locking")(descriptor, getattr(msvcrt, "LK_LOCK"), 1)  # noqa: B009
+    else:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)

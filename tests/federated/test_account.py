@@ -1,0 +1,158 @@
+"""An account knows what was spent, refuses what would be too much, and never forgets, whatever ends the process."""
+
+import json
+import math
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+import nbmetrics as nm
+from nbmetrics.federated import Account, Privacy
+from tests import ROOT
+
+ROWS = np.random.default_rng(0).normal(size=(400, 3))
+PRIVATE = Privacy(epsilon=0.5, delta=1e-6, clip=4.0)
+
+
+def release(account, privacy=PRIVATE, metrics="fid"):
+    return nm.federated.client_summary(ROWS, metrics, privacy=privacy, account=account)
+
+
+def epsilon_of(mus, delta):
+    """ε of a Gaussian-DP composition, written out anew (Balle & Wang 2018)."""
+    mu = math.sqrt(sum(m * m for m in mus))
+
+    def excess(epsilon):
+        high, low = norm.cdf(mu / 2 - epsilon / mu), norm.cdf(-mu / 2 - epsilon / mu)
+        return high - math.exp(epsilon) * low - delta
+
+    return brentq(excess, 0.0, 100.0, xtol=1e-12)
+
+
+def test_releases_compose_and_one_too_many_is_refused_and_not_written(tmp_path):
+    account = Account(tmp_path / "a", epsilon=1.2, delta=1e-6)
+    mu = 1.0 / nm.federated.noise_multiplier(0.5, 1e-6)
+    for count in range(1, 10):
+        before = account.path.read_bytes()
+        if epsilon_of([mu] * count, 1e-6) > 1.2:
+            break
+        release(account)
+        assert account.spent == pytest.approx(epsilon_of([mu] * count, 1e-6), rel=1e-6)
+        assert epsilon_of([mu] * count + [1.0 / nm.federated.noise_multiplier(account.left, 1e-6)], 1e-6) == (
+            pytest.approx(1.2, rel=1e-5)
+        )
+    assert count == 6
+    with pytest.raises(nm.InvalidInput, match=r"would spend ε = 1\.31 of 1\.2"):
+        release(account)
+    assert account.path.read_bytes() == before
+    assert account.table["epsilon"].tolist() == sorted(account.table["epsilon"])
+    assert account.table["about"].tolist() == ["fid"] * 5
+
+
+def test_several_metrics_of_one_call_spend_its_epsilon_once(tmp_path):
+    account = Account(tmp_path / "a", epsilon=2, delta=1e-6)
+    release(account, metrics=["fid", nm.metrics.KID(nm.RandomFeatures(nm.RBF(1.0), 64))])
+    assert account.spent == pytest.approx(0.5, rel=1e-6)
+
+
+def test_all_of_it_may_be_spent_at_once(tmp_path):
+    account = Account(tmp_path / "a", epsilon=0.5, delta=1e-6)
+    release(account)
+    assert account.left == 0.0
+    with pytest.raises(nm.InvalidInput, match="would spend"):
+        release(account, Privacy(epsilon=0.01, delta=1e-6, clip=4.0))
+
+
+def test_nothing_is_spent_where_nothing_is_released(tmp_path):
+    account = Account(tmp_path / "a", epsilon=2, delta=1e-6)
+    with pytest.raises(nm.InvalidInput, match="no summary on which one row has a bounded effect"):
+        release(account, metrics="precision")
+    release(account, metrics="vendi")
+    assert account.spent == 0.0 and len(account.table) == 0
+
+
+def test_an_account_needs_privacy_and_its_own_bound(tmp_path):
+    account = Account(tmp_path / "a", epsilon=2, delta=1e-6)
+    with pytest.raises(nm.InvalidInput, match="and privacy="):
+        nm.federated.client_summary(ROWS, "fid", account=account)
+    with pytest.raises(nm.InvalidInput, match="has the bound ε = 2"):
+        Account(tmp_path / "a", epsilon=3, delta=1e-6)
+    assert Account(tmp_path / "a", epsilon=2, delta=1e-6).spent == 0.0
+
+
+KILLED = """
+import sys; sys.path.insert(0, {root!r})
+from tests.federated.test_account import PRIVATE, release
+from nbmetrics.federated import Account, Privacy
+account = Account({path!r}, epsilon=900, delta=1e-6)
+for k in range(200):
+    sent = release(account, Privacy(epsilon=0.5, delta=1e-6, clip=4.0))
+    print(k, flush=True)
+"""
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.005, 0.02, 0.04])
+def test_a_kill_never_makes_the_account_too_low(tmp_path, seconds):
+    path = tmp_path / "a"
+    script = KILLED.format(root=str(ROOT), path=str(path))
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    process.stdout.readline()
+    time.sleep(seconds)
+    process.send_signal(signal.SIGKILL)
+    received = 1 + len(process.stdout.read().splitlines())
+    process.wait()
+    account = Account(path, epsilon=900, delta=1e-6)
+    assert received <= len(account.table) <= received + 1
+    release(account)
+
+
+def test_two_processes_spend_one_after_the_other(tmp_path):
+    path = tmp_path / "a"
+    script = KILLED.format(root=str(ROOT), path=str(path)).replace("range(200)", "range(6)")
+    both = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.DEVNULL) for _ in range(2)]
+    assert [process.wait() for process in both] == [0, 0]
+    assert len(Account(path, epsilon=900, delta=1e-6).table) == 12
+
+
+def test_a_line_that_was_torn_was_no_release_and_damage_is_refused(tmp_path):
+    account = Account(tmp_path / "a", epsilon=2, delta=1e-6)
+    release(account)
+    whole = account.path.read_bytes()
+    account.path.write_bytes(whole + b'{"mu2": 0.')
+    assert len(account.table) == 1
+    release(account)
+    assert len(account.table) == 2
+    for k in range(len(whole) - 1):
+        account.path.write_bytes(whole[:k] + bytes([whole[k] ^ 1]) + whole[k + 1 :])
+        with pytest.raises(nm.InvalidInput, match="account: "):
+            account.spent  # noqa: B018
+    for end in (b"", b"\x0b"):
+        account.path.write_bytes(whole[:-1] + end)
+        assert len(account.table) == 1
+        release(account)
+        assert len(account.table) == 2
+
+
+@pytest.mark.parametrize(
+    ("record", "says"),
+    [({"format": 2, "epsilon": 2, "delta": 1e-6}, "is of format 2"), ({"mu2": 0.1}, "is damaged"), ([], "is damaged")],
+)
+def test_a_foreign_file_is_refused(tmp_path, record, says):
+    import zlib
+
+    text = json.dumps(record).encode()
+    (tmp_path / "a").write_bytes(b"%s #%08x\n" % (text, zlib.crc32(text)))
+    with pytest.raises(nm.InvalidInput, match=says):
+        Account(tmp_path / "a", epsilon=2, delta=1e-6)
+
+
+def test_a_path_that_is_no_file_is_refused(tmp_path):
+    for wrong in (tmp_path, tmp_path / "missing" / "a", 7):
+        with pytest.raises(nm.InvalidInput, match="account: "):
+            Account(wrong, epsilon=2, delta=1e-6)
