@@ -2,6 +2,8 @@
 
     nbmetrics score CLIENTS GENERATED…      nbmetrics features FOLDER --out FILE
     nbmetrics verify REPORT CLIENTS GENERATED…
+    nbmetrics summarize ROWS --out FILE     nbmetrics inspect FILE
+    nbmetrics aggregate SUMMARIES… --generators FILES…
     nbmetrics experiments NAME              nbmetrics cache info|clear
 
 Exit codes: 0 done, 1 what was found could not be written, 2 bad input (one line on stderr says what and the fix), 3 the
@@ -17,6 +19,7 @@ import re
 import sys
 import warnings
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 from ..errors import InvalidInput, printable
@@ -24,10 +27,12 @@ from .options import parser
 
 DONE, UNWRITTEN, REFUSED, INTERRUPTED = 0, 1, 2, 130
 MAX_LINE_LETTERS = 2000
+# Commands of federation.py; the others are in commands.py.
+FEDERATED = {"summarize", "aggregate", "inspect"}
 # Of a disk that is full, and of a stream that cannot be written.
 FULL = {errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG, errno.EDQUOT}
 # Settings of Python that a refusal proposes.
-_SETTING = re.compile(r"\b(download=True|extractor='[\w-]+')")
+_SETTING = re.compile(r"\b(download=True|reveal_rows=True|extractor='[\w-]+')")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -72,9 +77,8 @@ def _run(words: list[str]) -> int:
         return experiments(words[1:], "nbmetrics experiments")
     options = parser().parse_args(words)
     try:
-        from . import commands
-
-        return getattr(commands, f"run_{options.command}")(options) or DONE
+        module = import_module(f".{'federation' if options.command in FEDERATED else 'commands'}", __package__)
+        return int(getattr(module, f"run_{options.command}")(options) or DONE)
     except InvalidInput as error:
         print(f"error: {_SETTING.sub(_as_option, str(error))}", file=sys.stderr)
         return REFUSED
@@ -86,4 +90,4 @@ def _print_warning(message: Any, category: Any, filename: str, lineno: int, file
 
 def _as_option(setting: re.Match[str]) -> str:
     name, value = setting[0].split("=")
-    return f"--{name}" if value == "True" else f"--{name} {value.strip(chr(39))}"
+    return f"--{name.replace('_', '-')}" if value == "True" else f"--{name} {value.strip(chr(39))}"

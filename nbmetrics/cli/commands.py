@@ -29,25 +29,34 @@ from ..files import checked_path, write
 from ..metrics import Metric, metric_of
 from ..metrics.inception_score import AMScore, InceptionScore
 from .parties import FEATURES, Party, PartyReader, client_parties, containment_notes, existing_path, generated_parties
-from .report import Report, as_json, as_page, as_text
+from .report import Report, as_json, as_page, as_text, client_rows, generator_rows
 from .verify import OTHER_NUMBERS, compare, read_report, settings_of
 
 
 def run_score(options: Namespace) -> None:
     """Print the scores, and write the files that were asked for."""
+    show = report_writer(options)
+    show(report_of(options))
+
+
+def report_writer(options: Namespace) -> Callable[[Report], None]:
+    """Return what writes the files that were asked for and prints the table; the paths are checked at once."""
     write_json = writer("--json", options.json, ".json")
     write_page = writer("--html", options.html, ".html", ".htm")
     write_csv = writer("--csv", options.csv, ".csv")
     write_markdown = writer("--markdown", options.markdown, ".md")
     write_latex = writer("--latex", options.latex, ".tex")
-    report = report_of(options)
-    scores = report.scores
-    write_json(as_json(report))
-    write_page(as_page(report))
-    write_csv(as_csv(with_notes(scores)))
-    write_markdown(scores.to_markdown().encode("utf-8"))
-    write_latex(scores.to_latex().encode("utf-8"))
-    print(as_text(report))  # last: `| head` may close the pipe
+
+    def show(report: Report) -> None:
+        scores = report.scores
+        write_json(as_json(report))
+        write_page(as_page(report))
+        write_csv(as_csv(with_notes(scores)))
+        write_markdown(scores.to_markdown().encode("utf-8"))
+        write_latex(scores.to_latex().encode("utf-8"))
+        print(as_text(report))  # last: `| head` may close the pipe
+
+    return show
 
 
 def report_of(options: Namespace) -> Report:
@@ -75,7 +84,8 @@ def report_of(options: Namespace) -> Report:
         progress=options.progress,
         store=options.store,
     )
-    return Report(scores, federation, clients, generated, generators, notes, reader.unread, vars(options))
+    rows = client_rows(federation, clients), generator_rows(generated, generators)
+    return Report(scores, *rows, notes, reader.unread, vars(options))
 
 
 def run_verify(options: Namespace) -> int:

@@ -18,6 +18,8 @@ examples:
   nbmetrics score features/ ddpm.npy gan.npy --metrics fid,kid --json out.json
   nbmetrics features hospitals/lyon --extractor digits-cnn --out lyon.npy
   nbmetrics verify out.json features/ ddpm.npy gan.npy
+  nbmetrics summarize north.npy --out north.nbs        (at each site)
+  nbmetrics aggregate *.nbs --generators gan.npy       (at the server)
 
 `nbmetrics COMMAND --help` explains each command."""
 
@@ -59,6 +61,30 @@ examples:
 RESIZES = ("extractor", "clean")
 DESIGNS = ("none", "influence", "bootstrap", "jackknife")
 
+SUMMARIZE = """\
+Write what a site sends in the place of its rows, and say what it reveals."""
+
+SUMMARIZE_MORE = """\
+ROWS is a .npy file of features, (n, d), or a folder (or zip) of images.
+Nothing is sent, signed or encrypted: transport is another tool's part, such as
+  age -r KEY north.nbs > north.nbs.age      or      minisign -Sm north.nbs
+
+examples:
+  nbmetrics summarize north.npy --out north.nbs
+  nbmetrics summarize north.npy --metrics fid --epsilon 1 --clip 30 \\
+      --account north.account --budget 3 --out north.nbs"""
+
+AGGREGATE = """\
+Score generators on sites of which only summaries are here: the numbers of
+`nbmetrics score` on all their rows."""
+
+AGGREGATE_MORE = """\
+examples:
+  nbmetrics aggregate north.nbs south.nbs --generators gan.npy ddpm.npy
+  nbmetrics aggregate *.nbs --generators gan.npy --metrics fid --html out.html"""
+
+INSPECT = "Say in words what is in a summary: what it reveals, its noise, its hash."
+
 CACHE = "The cache of features: it keeps what was computed once."
 
 
@@ -72,6 +98,12 @@ def parser() -> ArgumentParser:
     )
     verify = commands.add_parser("verify", help="say whether given data still give the numbers of a report")
     _verify(_with_description(verify, VERIFY, VERIFY_MORE))
+    summarize = commands.add_parser("summarize", help="write what a site sends in the place of its rows")
+    _summarize(_with_description(summarize, SUMMARIZE, SUMMARIZE_MORE))
+    together = commands.add_parser("aggregate", help="score generators on sites that sent summaries")
+    _aggregate(_with_description(together, AGGREGATE, AGGREGATE_MORE))
+    inspect = commands.add_parser("inspect", help="say what is in a summary", description=INSPECT)
+    inspect.add_argument("summary", metavar="SUMMARY", help="a file that summarize wrote")
     features = commands.add_parser("features", help="write the features of a folder of images")
     _features(_with_description(features, FEATURES, FEATURES_MORE))
     commands.add_parser("experiments", help="figures and tables of the papers", add_help=False)
@@ -120,7 +152,12 @@ def _score(score: ArgumentParser) -> None:
     score.add_argument(
         "--test", type=float, metavar="SHARE", help="share of each client's rows to hold out, for metrics such as fld"
     )
-    files = score.add_argument_group("files")
+    _files(score)
+    _extractor(score)
+
+
+def _files(parser: ArgumentParser) -> None:
+    files = parser.add_argument_group("files")
     kinds = {"json": "all results as JSON", "html": "a report as a web page", "csv": "the table as CSV"}
     for name, what in {
         **kinds,
@@ -128,7 +165,57 @@ def _score(score: ArgumentParser) -> None:
         "latex": "the table as LaTeX",
     }.items():
         files.add_argument(f"--{name}", metavar="FILE", help=f"write {what}")
-    _extractor(score)
+
+
+def _kernel(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--metrics",
+        metavar="NAMES",
+        default="fid,kid",
+        help="the same at all sites and the server; default %(default)s",
+    )
+    parser.add_argument(
+        "--sigma",
+        type=float,
+        metavar="S",
+        help="KID by random features of a Gaussian kernel of this width, which noise can protect, and which any width "
+        "of rows allows",
+    )
+    parser.add_argument(
+        "--count", type=int, metavar="N", default=1024, help="how many random features; default %(default)s"
+    )
+
+
+def _summarize(summarize: ArgumentParser) -> None:
+    summarize.add_argument("rows", metavar="ROWS", help="the site's features or images")
+    summarize.add_argument("--out", metavar="FILE", required=True, help="the .nbs file to write")
+    _kernel(summarize)
+    summarize.add_argument(
+        "--min-rows", type=int, metavar="N", default=10, help="refuse fewer rows without noise; default %(default)s"
+    )
+    summarize.add_argument(
+        "--precision", choices=("float64", "float32"), default="float64", help="of numbers; default %(default)s"
+    )
+    summarize.add_argument("--reveal-rows", action="store_true", help="allow metrics that take every row")
+    summarize.add_argument("--rank", type=int, metavar="R", help="for FID, send only so many directions")
+    noise = summarize.add_argument_group("noise that hides every single row")
+    noise.add_argument("--epsilon", type=float, metavar="E", help="of this release; without it there is no noise")
+    noise.add_argument("--delta", type=float, metavar="D", default=1e-6, help="default %(default)s")
+    noise.add_argument("--clip", type=float, metavar="C", help="for FID: the norm to which rows are clipped")
+    noise.add_argument("--account", metavar="FILE", help="write there what is spent; too much is refused")
+    noise.add_argument("--budget", type=float, metavar="E", help="of a new account: what all releases may spend")
+    _extractor(summarize)
+
+
+def _aggregate(aggregate: ArgumentParser) -> None:
+    aggregate.add_argument("summaries", metavar="SUMMARIES", nargs="+", help="files that summarize wrote, one a site")
+    aggregate.add_argument("--generators", metavar="FILE", nargs="+", required=True, help=".npy files of features")
+    _kernel(aggregate)
+    aggregate.add_argument(
+        "--samples", type=int, metavar="N", help="number of rows to sample where a metric needs them"
+    )
+    aggregate.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all sampling; default %(default)s")
+    _files(aggregate)
 
 
 def _features(features: ArgumentParser) -> None:

@@ -67,13 +67,11 @@ tr > :first-child {{ position: sticky; left: 0; background: Canvas; border-right
 
 @dataclass(frozen=True)
 class Report:
-    """The scores of one `nbmetrics score`, and their sources."""
+    """Scores, and their sources: of each client name, path, rows and weight; of each generator name, path and rows."""
 
     scores: Scores
-    federation: Federation
-    clients: Sequence[Party]
-    generated: Sequence[Party]
-    generators: Sequence[Generator]
+    client_rows: Sequence[Mapping[str, Any]]
+    generator_rows: Sequence[Mapping[str, Any]]
     notes: Sequence[str]
     unread: Sequence[Mapping[str, str]]
     options: Mapping[str, Any]
@@ -106,21 +104,20 @@ class Report:
     def has_intervals(self) -> bool:
         return bool(self.options["uncertainty"] != "none")
 
-    @property
-    def client_rows(self) -> list[dict[str, Any]]:
-        """Return of each client: name, path, rows, weight."""
-        paths = {party.name: str(party.path) for party in self.clients}
-        sides = zip(self.federation, self.federation.weights, strict=True)
-        return [
-            {"name": client.name, "path": paths.get(client.name or "", ""), "rows": client.size, "weight": weight}
-            for client, weight in sides
-        ]
 
-    @property
-    def generator_rows(self) -> list[dict[str, Any]]:
-        """Return of each generator: name, path, rows."""
-        sides = zip(self.generated, self.generators, strict=True)
-        return [{"name": party.name, "path": str(party.path), "rows": len(g.source)} for party, g in sides]
+def client_rows(federation: Federation, parties: Sequence[Party]) -> list[dict[str, Any]]:
+    """Return of each client: name, path, rows, weight."""
+    paths = {party.name: str(party.path) for party in parties}
+    return [
+        {"name": client.name, "path": paths.get(client.name or "", ""), "rows": client.size, "weight": weight}
+        for client, weight in zip(federation, federation.weights, strict=True)
+    ]
+
+
+def generator_rows(parties: Sequence[Party], generators: Sequence[Generator]) -> list[dict[str, Any]]:
+    """Return of each generator: name, path, rows."""
+    sides = zip(parties, generators, strict=True)
+    return [{"name": party.name, "path": str(party.path), "rows": len(g.source)} for party, g in sides]
 
 
 def as_text(report: Report) -> str:

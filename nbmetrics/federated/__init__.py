@@ -18,12 +18,13 @@ from typing import Any
 from . import flower
 from .account import Account
 from .client import FewRowsWarning, client_summary
+from .inspection import inspect
 from .ledger import ledger
 from .privacy import Privacy, noise_multiplier, spent
 from .server import aggregate
 from .survival import rank_survival
 
-__all__ = ["Account", "FewRowsWarning", "Privacy", "aggregate", "client_summary", "flower", "ledger"]
+__all__ = ["Account", "FewRowsWarning", "Privacy", "aggregate", "client_summary", "flower", "inspect", "ledger"]
 __all__ += ["noise_multiplier", "plot_survival", "rank_survival", "spent"]
 
 

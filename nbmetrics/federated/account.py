@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FORMAT = 1
-MAX_BYTES, MAX_ABOUT_LETTERS = 1 << 26, 500
+MAX_BYTES, MAX_LINE_BYTES, MAX_ABOUT_LETTERS = 1 << 26, 1 << 12, 500
 # Of ε: what rounding may add where all of it is spent.
 SLACK = 1e-8
 FIX_DAMAGED = "Restore the file from a copy; a new one would forget what was spent"
@@ -72,6 +72,19 @@ class Account:
             raise InvalidInput("account", f"got {shown(path)}", "Give the path of a file") from None
         with self._locked() as file:
             self._releases(file)
+
+    @classmethod
+    def open(cls, path: Any) -> Account:
+        """The account of a file that is there, with its bound."""
+        try:
+            with open(open_plain(Path(path).expanduser(), os.O_RDONLY), "rb") as file:
+                head = _record(file.readline(MAX_LINE_BYTES).rstrip(b"\n"), Path(path))
+            return cls(path, epsilon=head["epsilon"], delta=head["delta"])
+        except OSError as error:
+            seen = f"{shown(str(path))} cannot be read ({error.strerror})"
+            raise InvalidInput("account", seen, "Give the path of an account") from None
+        except (TypeError, ValueError, KeyError):
+            raise _damaged(Path(str(path))) from None
 
     @property
     def spent(self) -> float:
