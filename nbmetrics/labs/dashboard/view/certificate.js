@@ -161,7 +161,8 @@ export class CertificateCard {
     this.least = el("p");
     this.button = el("button", { type: "button", "data-lock": "drag" }, ["Try these weights"]);
     this.note = el("p", { class: "nbm-note" });
-    this.root = card(HEAD, [this.share, this.least, this.button, this.note]);
+    const way = el("div", { class: "nbm-decision-way" }, [this.least, this.button]);
+    this.root = card(HEAD, [this.share, way, this.note]);
     this.button.addEventListener("click", () => this.try(), { signal });
   }
 
