@@ -167,7 +167,7 @@ export class CertificateCard {
   }
 
   /** @param {Scene} scene @param {Numbers} numbers @param {Decided} decided */
-  paint(scene, { clients, answer }, decided) {
+  paint(scene, { clients, answer, filled }, decided) {
     const { winner, counted, centres, weights } = decided;
     this.root.hidden = scene.generators.length < 2;
     if (this.root.hidden) return;
@@ -178,7 +178,8 @@ export class CertificateCard {
     setText(this.share, shareWords(scene, winner, answer));
     setText(this.least, winner < 0 ? "Not known yet." : certificateSentence(this.change, generators, names));
     this.button.style.visibility = this.change?.sources.length ? "" : "hidden"; // its room is kept
-    setText(this.note, noteOf(clients.length - counted.length, generators, centres));
+    const isFilled = filled.done === filled.total; // what is still to come is not odd
+    setText(this.note, isFilled ? noteOf(clients.length - counted.length, generators, centres) : "");
   }
 
   /** Show the weights at which the rival is just ahead. */
