@@ -59,6 +59,7 @@ def answer(page, root, case):
 
 
 def regroup(page, root, case):
+    unfold(root)
     root.get_by_text("Merge, drop or split clients").click()
     root.get_by_role("group", name="Clients to regroup").get_by_role("checkbox").first.check()
 

@@ -10,7 +10,7 @@ import nbmetrics as nm
 from nbmetrics.labs.dashboard.lab import Dashboard
 from nbmetrics.labs.dashboard.place_ranges import place_ranges
 from nbmetrics.labs.dashboard.verdict import percent
-from tests.browser.page import open_tab, painted, press
+from tests.browser.page import open_tab, painted, press, unfold
 from tests.labs.inside import scene_of, study_of
 from tests.labs.toolkit.common import NAMES
 from tests.slow import by_default
@@ -105,6 +105,7 @@ def test_verdict_and_leaderboard_are_pythons_under_any_weights(saved, disagreein
     crossed = root.locator(".nbm-dashboard-slope").evaluate_all("all => all.map(line => line.dataset.crossed)")
     assert crossed == ["real", "real", "", ""]
 
+    unfold(root)
     root.get_by_role("combobox", name="Preset").select_option("All clients alike")
     alike = np.full(4, 0.25)
     assert_numbers_are_pythons(root, lab, alike, "fid", ("avg",))

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from tests.browser.conftest import PLAIN
 from tests.browser.labs import LABS, group, handle, settle, shown
-from tests.browser.page import drag, open_tab, opened, painted, press, run_code, until
+from tests.browser.page import drag, open_tab, opened, painted, press, run_code, unfold, until
 from tests.browser.plain import in_notebook
 from tests.labs.inside import scene_of
 from tests.labs.toolkit.common import NAMES
@@ -170,6 +170,7 @@ def test_a_lock_closes_every_control_of_its_kind_and_looking_stays_open(run_cell
     root.get_by_role("button", name="hold Client 1").click()
     root.get_by_role("button", name="Wide", exact=True).click()
     painted(root)
+    unfold(root)
     offered = {name: root.get_by_role("button", name=name, exact=True).is_visible() for name in HELD}
     sliders, numbers = root.get_by_role("slider").all(), root.locator("input[type=number]").all()
     assert len(sliders) == 4 and len(numbers) == 3

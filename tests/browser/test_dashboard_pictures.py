@@ -71,3 +71,29 @@ def test_each_row_has_some_pictures_and_each_view_can_be_saved(saved, of_images)
     page.set_viewport_size({"width": 400, "height": 900})
     painted(page)
     expect(table.locator("img").first).to_be_hidden()
+
+
+# Bottoms of the rows and heights of rows and pictures, from the top of the lab.
+ROWS = """(root, top) => [...root.querySelectorAll('.nbm-dashboard-board tbody tr')].map(row => {
+  const box = row.getBoundingClientRect();
+  return [box.bottom - top, box.height, row.querySelector('img').getBoundingClientRect().height]; })"""
+
+
+def test_nine_generators_with_their_pictures_are_all_in_view_above_the_weights(saved):
+    rng = np.random.default_rng(4)
+    clients = {f"client {k}": rng.integers(k * 20, k * 20 + 90, (40, 3, 3), np.uint8) for k in range(5)}
+    generators = {f"generator {g}": rng.integers(0, 90 + 15 * g, (40, 3, 3), np.uint8) for g in range(9)}
+    lab = nm.Dashboard(nm.Federation(clients, extractor="pixels"), generators)
+    lab.wait()
+    _, root = saved.open(lab, width=919, height=768)
+    lab.close()
+    expect(root.locator(".nbm-dashboard-board img").last).to_be_visible()
+    painted(root)
+    top = root.bounding_box()["y"]
+    rows = root.evaluate(ROWS, top)
+    first_weight = root.get_by_role("slider").first.bounding_box()
+    assert len(rows) == 9 and rows[-1][0] < first_weight["y"] - top
+    area = root.locator(".nbm-dashboard-orders").bounding_box()
+    assert rows[-1][0] <= area["y"] + area["height"] - top + 1
+    assert all(20 < picture <= row for _, row, picture in rows)
+    assert first_weight["y"] + first_weight["height"] - top <= 640

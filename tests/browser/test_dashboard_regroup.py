@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from tests.browser.conftest import PLAIN
 from tests.browser.labs import LABS, group, settle
-from tests.browser.page import painted, run_code
+from tests.browser.page import painted, run_code, unfold
 
 CASE = LABS["Dashboard"]
 SOURCE = "import nbmetrics as nm\nlab = nm.Dashboard(federation, generators); lab"
@@ -72,6 +72,7 @@ def status(root):
 
 
 def merge_by_mouse(page, root):
+    unfold(root)
     root.get_by_text("Merge, drop or split clients").click()
     panel = root.locator(".nbm-regroup")
     merge = panel.get_by_role("button", name="Merge", exact=True)

@@ -118,6 +118,7 @@ def test_a_lab_works_in_every_front_end(request, frontend, lab):
     assert handle(root, case).get_attribute("aria-valuetext") != spoken
     assert page.evaluate(STANDS) == stands
     pressed = shown(root)
+    unfold(root)
     root.get_by_label("Preset", exact=True).select_option(case.preset)
     assert_python_has_the_same_numbers(root, case)
     assert shown(root) not in (start, pressed)

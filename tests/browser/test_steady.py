@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from tests.browser.film import film, jumps
 from tests.browser.labs import LABS, group, settle
+from tests.browser.page import open_tab
 
 # What a lab shows while numbers are still to come, beside what its status says.
 COMING = {"MemorizationLab": "Python redraws"}
@@ -33,11 +34,14 @@ generators = {f"generator {g}": rng.normal(0.75, 1 + 0.2 * g, (600, 4)) for g in
 """
 
 
-def test_a_dashboard_stands_still_while_scores_and_tests_come(run_cells, lab_view):
+@pytest.mark.parametrize("tab", ["Who loses", "How stable"])
+def test_a_dashboard_stands_still_while_scores_and_tests_come(run_cells, lab_view, tab):
     page = run_cells(OF_ROWS)
     film(page)
     page.python.run_cell("lab = nm.Dashboard(clients, generators)\nlab")
     root = group(page, LABS["Dashboard"])
+    open_tab(root, tab)
+    film(page)
     page.python.run_cell("lab.wait()")
     expect(root.get_by_label("Scores known")).to_be_hidden()
     assert jumps(page) == []

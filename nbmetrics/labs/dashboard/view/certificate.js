@@ -161,12 +161,13 @@ export class CertificateCard {
     this.least = el("p");
     this.button = el("button", { type: "button", "data-lock": "drag" }, ["Try these weights"]);
     this.note = el("p", { class: "nbm-note" });
-    this.root = card(HEAD, [this.share, this.least, this.button, this.note]);
+    const way = el("div", { class: "nbm-decision-way" }, [this.least, this.button]);
+    this.root = card(HEAD, [this.share, way, this.note]);
     this.button.addEventListener("click", () => this.try(), { signal });
   }
 
   /** @param {Scene} scene @param {Numbers} numbers @param {Decided} decided */
-  paint(scene, { clients, answer }, decided) {
+  paint(scene, { clients, answer, filled }, decided) {
     const { winner, counted, centres, weights } = decided;
     this.root.hidden = scene.generators.length < 2;
     if (this.root.hidden) return;
@@ -177,7 +178,8 @@ export class CertificateCard {
     setText(this.share, shareWords(scene, winner, answer));
     setText(this.least, winner < 0 ? "Not known yet." : certificateSentence(this.change, generators, names));
     this.button.style.visibility = this.change?.sources.length ? "" : "hidden"; // its room is kept
-    setText(this.note, noteOf(clients.length - counted.length, generators, centres));
+    const isFilled = filled.done === filled.total; // what is still to come is not odd
+    setText(this.note, isFilled ? noteOf(clients.length - counted.length, generators, centres) : "");
   }
 
   /** Show the weights at which the rival is just ahead. */

@@ -124,6 +124,7 @@ class Views {
     this.leaderboard.isFull = last.leaderboard.isFull;
     this.levels.now = last.levels.now;
     for (const name of /** @type {const} */ (["isOpen", "isDetailed"])) this.weights[name] = last.weights[name];
+    this.weights.fold.open = last.weights.fold.open;
     last.headline.root.replaceWith(this.headline.root);
     body.replaceChildren(...this.cards);
   }

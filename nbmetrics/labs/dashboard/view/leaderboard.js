@@ -27,12 +27,12 @@ const HEADS = {
 };
 const COLUMNS = /** @type {(keyof typeof HEADS)[]} */ (Object.keys(HEADS));
 const SORTS = /** @type {const} */ (["avg", "all", "worst"]);
-// Pixels of the leaderboard where it is narrow, and those that a name may take, of letters of such a size.
-const NARROW_PX = 700;
-const NAME_PX = { wide: 116, narrow: 76 };
+// Pixels of the leaderboard where it is narrow, and of one as wide as a phone is, and those that a name may take, of letters of such a size.
+const [NARROW_PX, PHONE_PX] = [700, 340];
+const NAME_PX = { wide: 116, phone: 96, narrow: 76 };
 // Of the leaderboard, from which on the ribbon goes on from its rows, and of these rows, as in style.css.
 const BESIDE_PX = 560;
-const ROW_PX = { plain: 34, pictured: 42, most: 56, all: 258 };
+const ROW_PX = { least: 30, plain: 34, most: 56, all: 258 };
 // Of the rows that are shown without scrolling.
 const MAX_UNSCROLLED_PX = 306;
 const MEANINGS =
@@ -86,7 +86,7 @@ export class Leaderboard {
       this.numbers.root,
     ]);
     watchSize(this.root, signal, ({ width }) => {
-      const isSame = [NARROW_PX, BESIDE_PX].every((bound) => width < bound === this.width < bound);
+      const isSame = [NARROW_PX, BESIDE_PX, PHONE_PX].every((bound) => width < bound === this.width < bound);
       this.width = width || this.width;
       if (width && !isSame) store.changed();
     });
@@ -120,9 +120,7 @@ export class Leaderboard {
     const isPictured = !this.clients.note.hidden;
     this.root.classList.toggle("nbm-dashboard-pictured", isPictured);
     this.clients.note.hidden ||= !this.isFull;
-    const { plain, pictured, most, all } = ROW_PX;
-    const tall = this.width >= BESIDE_PX ? Math.min(most, Math.floor(all / rows.length)) : 0;
-    const rowPx = Math.max(isPictured && this.width >= BESIDE_PX ? pictured : plain, tall);
+    const rowPx = this.width < BESIDE_PX ? ROW_PX.plain : rowHeight(rows.length);
     if (this.rowPx !== rowPx) this.root.style.setProperty("--nbm-row", `${rowPx}px`);
     this.rowPx = rowPx;
     this.root.classList.toggle("nbm-dashboard-many", !this.isFull && rows.length * rowPx > MAX_UNSCROLLED_PX);
@@ -133,7 +131,7 @@ export class Leaderboard {
     while (this.rows.length < rows.length) this.rows.push(this.makeRow());
     const look = {
       drawn,
-      room: this.width < NARROW_PX ? NAME_PX.narrow : NAME_PX.wide,
+      room: this.nameRoom,
       far: FAR[this.store.saved ? "saved" : "live"],
     };
     this.rows.forEach((row, at) => {
@@ -157,6 +155,12 @@ export class Leaderboard {
   paintRibbon(scene, { metrics }) {
     const shown = metrics[scene.metric];
     if (shown) this.ribbon.paint(scene, shown, this.beside);
+  }
+
+  get nameRoom() {
+    const { wide, phone, narrow } = NAME_PX;
+    if (this.width >= NARROW_PX) return wide;
+    return this.isFull || this.width < PHONE_PX || this.width >= BESIDE_PX ? narrow : phone;
   }
 
   makeRow() {
@@ -231,6 +235,13 @@ export class Leaderboard {
     this.focused = at;
     this.store.changed();
   }
+}
+
+/** Pixels of a row beside the ribbon: lower where all then stand without scrolling. @param {number} count of rows */
+function rowHeight(count) {
+  const { least, plain, most, all } = ROW_PX;
+  const height = Math.max(least, Math.min(most, Math.floor(all / count)));
+  return height * count > MAX_UNSCROLLED_PX ? plain : height;
 }
 
 /**

@@ -21,7 +21,7 @@ import { leastOf } from "./place_ranges.js";
 import { regret } from "./winner_regions.js";
 
 const HEAD = "Which clients lose?";
-const CLIENTS_SHOWN_FIRST = 5;
+const CLIENTS_SHOWN_FIRST = 4;
 // Pixels of a name beside its bars.
 const NAME_PX = 90;
 

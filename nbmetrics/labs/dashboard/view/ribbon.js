@@ -98,12 +98,13 @@ export class Ribbon {
       height: top + count * row,
     });
     this.heads.forEach((head, k) => {
+      const isNarrow = isBeside && !k; // what is left of the lines has room for places, and none for a head
       setAttributes(head, {
-        x: this.ends[k] + (k ? 12 : -12),
+        x: this.ends[k] + (k ? 12 : isNarrow ? 0 : -12),
         y: isBeside ? 18 : 12,
-        "text-anchor": k ? "start" : "end",
+        "text-anchor": k ? "start" : isNarrow ? "middle" : "end",
       });
-      setText(head, isBeside && !k ? "" : HEADS[k]);
+      setText(head, HEADS[k]);
     });
   }
 

@@ -102,6 +102,7 @@ export function settleSentence({ now, rows, buys }, leader, rival, clients) {
 /* What would settle it: the p-value of the leader over its rival, now and after more rows of one client or side. Python gives the variance of the difference of the two by source, for the weights that it answered last. */
 
 const HEAD = "Would more rows decide it?";
+const FOLD = "p after more rows";
 // Sources in the table.
 const MAX_SOURCES = 4;
 const SAVED = "For other weights, open a notebook.";
@@ -117,8 +118,9 @@ export class SettleCard {
     this.sentence = el("p");
     this.numbers = new NumberTable("p after more rows");
     this.numbers.root.classList.remove("nbm-tall");
-    this.note = el("p", { class: "nbm-note" });
-    this.root = card(HEAD, [this.sentence, this.numbers.root, this.note]);
+    this.note = el("p", { class: "nbm-note" }, [MEANING]);
+    this.fold = el("details", {}, [el("summary", {}, [FOLD]), this.numbers.root, this.note]);
+    this.root = card(HEAD, [this.sentence, this.fold]);
   }
 
   /** @param {Scene} scene @param {Numbers} numbers */
@@ -131,8 +133,7 @@ export class SettleCard {
     const isKnown = buys.variances && buys.sizes && a >= 0 && b >= 0;
     this.root.classList.toggle("nbm-old", isOld);
     if (!isKnown || (isOld && this.store.saved)) {
-      this.numbers.paint(false, () => ({ heads: [], rows: [] }));
-      setText(this.note, "");
+      this.paintTable(null, []);
       return setText(
         this.sentence,
         isKnown ? SAVED : `Not known: ${(buys.why ?? "Python has not computed it yet").replace(/\.$/, "")}.`,
@@ -143,9 +144,14 @@ export class SettleCard {
     const plan = settle(apart(avgLosses, byAvg.noise, a, b), buys.variances ?? [], buys.sizes ?? []);
     const names = clients.map(({ name }) => inWords(name));
     setText(this.sentence, settleSentence(plan, inWords(scene.generators[a]), inWords(scene.generators[b]), names));
-    const isOpen = plan.buys.length > 0 && plan.now > SETTLED_PVALUE;
-    this.numbers.paint(isOpen, () => tableOf(plan, names));
-    setText(this.note, isOpen ? MEANING : "");
+    this.paintTable(plan.buys.length > 0 && plan.now > SETTLED_PVALUE ? plan : null, names);
+  }
+
+  /** The room of its fold is kept where there is none. @param {Settling | null} plan @param {string[]} names */
+  paintTable(plan, names) {
+    this.fold.style.visibility = plan ? "" : "hidden";
+    this.note.hidden = !plan;
+    this.numbers.paint(plan !== null, () => tableOf(/** @type {Settling} */ (plan), names));
   }
 }
 

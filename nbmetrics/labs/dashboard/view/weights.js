@@ -1,7 +1,7 @@
 /**
  * Weights of the clients: first the bars of those that decide most, to drag or to type; bars that are held stay, the
- * others give and take in proportion. On demand all of them, and below each who wins by avg where, and how much the client
- * decides. Only the rows in view are painted in a drag.
+ * others give and take in proportion. A fold has the rest: weights at once, all of the clients, and below each who wins by
+ * avg where, and how much the client decides. Only the rows in view are painted in a drag.
  *
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Decided } from "./decision_inputs.js"
@@ -26,6 +26,7 @@ const ROWS_A_BATCH = 50;
 // To what the bars of many clients may run.
 const SCALES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
 const HEAD = "What if a client counted more?";
+const FOLD = "More weights";
 const WEIGHT = "Weight: how much a client counts, as a share of 1";
 const INFLUENCE = "Influence: how much this client decides (its weight × the spread of its scores).";
 
@@ -60,13 +61,14 @@ export class Weights {
     this.heading = el("span", attributes, [HEAD]);
     this.influence = el("p", { class: "nbm-note" }, [INFLUENCE]);
     this.tools = el("div", { class: "nbm-group nbm-weights-tools" }, [this.more, this.byRows, this.alike, this.detail]);
+    this.fold = el("details", { class: "nbm-fold nbm-weights-more" }, [el("summary", {}, [FOLD]), this.tools]);
     this.root = el("section", { class: "nbm-dashboard-card", "aria-label": "Weights" }, [
       this.heading,
       this.key,
       this.list,
       this.words,
       this.influence,
-      this.tools,
+      this.fold,
     ]);
     this.list.addEventListener("scroll", () => this.paintRowsInView(), { signal, passive: true });
     watchSize(this.list, signal, ({ width, height }) => {
