@@ -374,14 +374,16 @@ class Evaluation:
             generators = [self.summarize_generator(generator, name) for generator in self._sources]
             tables.append(state.cells(generators, self.weights, self.design))
         # Scores come after all summaries, as that is where most is refused.
-        return tuple([table.with_scores(tell, None if store is None else self._kept(table, store)) for table in tables])
+        return tuple([table.with_scores(tell, self.kept_cells(table.name, store)) for table in tables])
 
-    def _kept(self, table: Cells, store: Store) -> KeptCells:
-        """Return what the store has of a table."""
-        metric = self.states[table.name].metric
+    def kept_cells(self, name: str, store: Store | None) -> KeptCells:
+        """Return what the store has of the scores of one metric, after its summaries: a pass of streams hashes them."""
+        if store is None:
+            return KeptCells()
+        state = self.states[name]
         drawn = [samples for _, samples in self._sources.values()]
-        generators = [samples.answers(metric) or samples.whole(metric) for samples in drawn]
-        return store.cells_of(metric, table.clients, self.weights, generators)
+        generators = [samples.answers(state.metric) or samples.whole(state.metric) for samples in drawn]
+        return store.cells_of(state.metric, state.samples, self.weights, generators)
 
     def to_scores(self, tables: Sequence[Cells]) -> Scores:
         """Return `Scores` of the tables of all metrics."""

@@ -118,7 +118,7 @@ def evaluate(
             warnings.warn(line, BiasWarning, stacklevel=2)
     scores = evaluation.to_scores(tables)
     if kept is not None:
-        scores.provenance["store"] = {"found": kept.found, "computed": kept.computed}
+        scores.provenance["store"] = kept.counts
     return scores
 
 

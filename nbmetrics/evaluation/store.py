@@ -91,6 +91,11 @@ class Store:
             told = f"{self.folder} cannot be written ({error.strerror or error})"
             warnings.warn(f"{told}; scores from here on are returned, but not kept", StoreWarning, stacklevel=2)
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """`found` and `computed`, for `Scores.provenance`."""
+        return {"found": self.found, "computed": self.computed}
+
     def close(self) -> None:
         """Let go of the log."""
         if self._log is not None:
@@ -131,7 +136,7 @@ class Store:
 def hashing(streams: Sequence[Stream], store: Store) -> Iterator[None]:
     """Let the passes of streams hash what they read for a store, which is closed at the end."""
     for stream in streams:
-        stream.hasher = store.fingerprints.hasher
+        stream.hasher = store.fingerprints.rows_hash
     try:
         yield
     finally:
