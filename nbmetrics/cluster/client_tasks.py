@@ -2,64 +2,155 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ..errors import InvalidInput
-from ..evaluation.cells import Cell, Cells
+from ..evaluation.cells import Cell, Cells, KeptCells
 from ..evaluation.compute import Evaluation
+from ..evaluation.store import Store
 from ..metrics.base import Metric
 from .sources import ClusterSource
 from .task_runner import TaskRunner
-from .tree_reduce import ClientTask, Node, TaskContext, leaf_node, lone_refusal
+from .tree_reduce import ClientTask, Node, TaskContext, leaf_node, lone_refusal, terms_only
 
 # Of the memory of a worker: what all rows may take for a metric that must see them at once.
 WORKER_MEMORY_SHARE = 0.2
+# Scores are brought here before anything else is done with a leaf.
+KEEP_PRIORITY = 100
 
 
-def start_leaves(
-    evaluation: Evaluation,
-    metrics: dict[str, Metric[Any]],
-    sources: Sequence[ClusterSource],
-    runner: TaskRunner,
-    most: float,
-) -> tuple[dict[str, list[Any]], Any, list[Any]]:
-    """Return the generators' columns by metric, and futures of the `TaskContext` and of leaves that cover all clients.
+class TaskCells(KeptCells):
+    """The scores of one metric: those kept from before, and those that tasks compute, which are kept as they come."""
 
-    `most` : bytes of all clients' summaries beyond which these stay behind, see `TaskContext`
+    def __init__(self, kept: KeptCells, generators: int, clients: int) -> None:
+        self._kept = kept
+        pairs = [(g, i) for g in range(generators) for i in (*range(clients), None)]
+        self._cells = {(g, i): cell for g, i in pairs if (cell := kept.find(g, i)) is not None}
+        self.missing = [[g for g in range(generators) if (g, i) not in self._cells] for i in range(clients)]
+        self.missing_pools = [g for g in range(generators) if (g, None) not in self._cells]
+
+    def find(self, g: int, i: int | None) -> Cell | None:
+        return self._cells.get((g, i))
+
+    def keep(self, g: int, i: int | None, cell: Cell) -> None:
+        if (g, i) not in self._cells:
+            self._cells[g, i] = cell
+            self._kept.keep(g, i, cell)
+
+    def take(self, node: Node, name: str) -> None:
+        """Keep what was computed in a node."""
+        for g, row in enumerate(node.terms[name]):
+            for i, terms in zip(node.positions, row, strict=True):
+                if terms is not None:
+                    self.keep(g, i, Cell.of(terms))
+
+
+class Leaves:
+    """The tasks that score some clients each, and what is known before them.
+
+    Parameters
+    ----------
+    evaluation, metrics, sources, runner : of which clients, under which metrics
+    store : where their scores are kept as soon as a leaf is ready, or None
+    most : bytes of all clients' summaries beyond which these stay behind, see `TaskContext`
+
+    Attributes
+    ----------
+    columns : the generators' states by metric
+    cells : the scores by metric
+    context : a future of the `TaskContext`
+    futures : of the leaves, which cover all clients
     """
-    columns = {name: [evaluation.summarize_generator(g, name) for g in evaluation.generators] for name in metrics}
-    summaries = {name: [column.summary for column in columns[name]] for name in metrics}
-    kit = TaskContext(metrics, summaries, evaluation.federation.dim, len(evaluation.names), most)
-    held = runner.submit(_identity, kit, about="sending the generators")
-    about = f"scoring {', '.join(metrics)}"
-    return (
-        columns,
-        held,
-        runner.submit_groups(leaf_node, _client_tasks(evaluation, metrics, sources), held, about=about),
-    )
+
+    def __init__(
+        self,
+        evaluation: Evaluation,
+        metrics: dict[str, Metric[Any]],
+        sources: Sequence[ClusterSource],
+        runner: TaskRunner,
+        store: Store | None,
+        most: float,
+    ) -> None:
+        self._evaluation, self._metrics, self._runner = evaluation, metrics, runner
+        generators, clients = evaluation.generators, len(evaluation.names)
+        self.columns = {name: [evaluation.summarize_generator(g, name) for g in generators] for name in metrics}
+        kept = {name: evaluation.kept(name, self.columns[name]) for name in metrics}
+        self.cells = {name: TaskCells(kept[name], len(generators), clients) for name in metrics}
+        summaries = {name: [column.summary for column in self.columns[name]] for name in metrics}
+        context = TaskContext(metrics, summaries, evaluation.federation.dim, clients, most)
+        self.context = runner.submit(_identity, context, about="sending the generators")
+        about = f"scoring {', '.join(metrics)}"
+        self.futures = runner.submit_groups(leaf_node, self._tasks(sources), self.context, about=about)
+        self._sizes = {future.key: len(runner.names_of(future)) for future in self.futures}
+        early = self.futures if store is not None else ()
+        self._early = [
+            runner.submit(terms_only, future, about="keeping scores", priority=KEEP_PRIORITY) for future in early
+        ]
+
+    def _tasks(self, sources: Sequence[ClusterSource]) -> list[tuple[str, Sequence[Any], ClientTask]]:
+        """Return of each client its name, the futures of its rows, and its `ClientTask`."""
+        evaluation, tasks = self._evaluation, list[tuple[str, Sequence[Any], ClientTask]]()
+        for position, (source, client) in enumerate(zip(sources, evaluation.federation, strict=True)):
+            is_here = not source.futures and source.function is None
+            samples = {n: evaluation.states[n].samples[position] for n in self._metrics} if is_here else None
+            missing = {name: self.cells[name].missing[position] for name in self._metrics}
+            inspected = (None, None) if is_here or client.rows is None else (client.rows.shape, client.rows.checksum)
+            task = ClientTask(
+                position,
+                source.name,
+                evaluation.weights[position],
+                missing,
+                samples,
+                source.function,
+                len(source.futures),
+                *inspected,
+            )
+            tasks.append((source.name, source.futures, task))
+        return tasks
+
+    def wait(self, others: Mapping[Any, Callable[[], Any]], needed: Sequence[Any], tell: Callable[[int], Any]) -> None:
+        """Wait for all leaves and for other futures, and call what belongs to each of these; keep scores as they come.
+
+        Leaves that are not `needed` stay on their workers until other tasks have used them, and no longer.
+        """
+        steps = len(self._metrics) * (1 + len(self._evaluation.generators))
+        actions = {future.key: action for future, action in others.items()}
+        early, needed_keys = {future.key for future in self._early}, {future.key for future in needed}
+        for future in self._runner.as_completed([*self.futures, *self._early, *others]):
+            if future.key in self._sizes:
+                tell(self._sizes[future.key] * steps)
+                if future.key not in needed_keys:
+                    future.release()
+            elif future.key in early:
+                self._take(self._runner.results([future]))
+            if future.key in actions:
+                actions[future.key]()
+
+    def _take(self, nodes: Sequence[Node]) -> None:
+        for node in nodes:
+            for name, cells in self.cells.items():
+                cells.take(node, name)
+
+    def result(self, name: str, nodes: Sequence[Node], *, is_pooled: bool) -> Cells:
+        """Return the result of one metric, as `Evaluation.compute` makes it; the pool of all is here or in a node."""
+        evaluation, columns, cells = self._evaluation, self.columns[name], self.cells[name]
+        clients, summaries = evaluation.states[name], dict[int, Any]()
+        for node in nodes:
+            summaries.update(zip(node.positions, node.summaries[name], strict=True))
+            cells.take(node, name)
+        clients.summaries = tuple(summaries[i] for i in range(len(evaluation.names)))
+        weights, pools = evaluation.weights, dict[tuple[float, ...], Any]()
+        if is_pooled and len(nodes) == 1 and (together := nodes[0].pooled[name]) is not None:
+            pools[weights] = lone_refusal(clients.summaries, weights) or together
+        table = replace(clients.cells(columns, weights), pools=pools)
+        return table.with_scores(lambda: None, cells)
 
 
 def _identity(kit: TaskContext) -> TaskContext:
     """Return the context, as a task, so that Dask can make it again where workers died with it."""
     return kit
-
-
-def _client_tasks(
-    evaluation: Evaluation, metrics: Any, sources: Sequence[ClusterSource]
-) -> list[tuple[str, Sequence[Any], ClientTask]]:
-    """Return of each client its name, the futures of its rows, and its `ClientTask`."""
-    tasks: list[tuple[str, Sequence[Any], ClientTask]] = []
-    for position, (source, client) in enumerate(zip(sources, evaluation.federation, strict=True)):
-        is_here = not source.futures and source.function is None
-        samples = {name: evaluation.states[name].samples[position] for name in metrics} if is_here else None
-        weight = evaluation.weights[position]
-        seen = None if is_here or client.rows is None else client.rows
-        inspected = (None, None) if seen is None else (seen.shape, seen.checksum)
-        task = ClientTask(position, source.name, weight, samples, source.function, len(source.futures), *inspected)
-        tasks.append((source.name, source.futures, task))
-    return tasks
 
 
 def check_fits(evaluation: Evaluation, metrics: Sequence[str], runner: TaskRunner) -> None:
@@ -71,23 +162,3 @@ def check_fits(evaluation: Evaluation, metrics: Sequence[str], runner: TaskRunne
         raise InvalidInput(
             "cluster", seen, f"Give workers {size / WORKER_MEMORY_SHARE / 1e9:.3g} GB of memory each, or fewer rows"
         )
-
-
-def collect_result(
-    evaluation: Evaluation, name: str, columns: Sequence[Any], nodes: Sequence[Node], pooled: Sequence[Any]
-) -> Cells:
-    """Return the result of one metric, as `Evaluation.compute` makes it."""
-    clients, summaries = evaluation.states[name], dict[int, Any]()
-    rows: list[dict[int, Any]] = [{} for _ in columns]
-    for node in nodes:
-        summaries.update(zip(node.positions, node.summaries[name], strict=True))
-        for row, terms_row in zip(rows, node.terms[name], strict=True):
-            row.update(zip(node.positions, terms_row, strict=True))
-    places = range(len(evaluation.names))
-    clients.summaries = tuple(summaries[i] for i in places)
-    weights, pools = evaluation.weights, dict[tuple[float, ...], Any]()
-    if len(nodes) == 1 and (together := nodes[0].pooled[name]) is not None:
-        pools[weights] = lone_refusal(clients.summaries, weights) or together
-    client_cells = [tuple(Cell.of(row[i]) for i in places) for row in rows]
-    table = clients.cells(columns, weights, client_cells=client_cells)
-    return replace(table, pools=pools, pooled={weights: tuple(pooled)})

@@ -9,18 +9,21 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Sequence
+from contextlib import closing, nullcontext
+from functools import partial
 from typing import Any
 
 from ..arrays import memory
 from ..errors import InvalidInput, check_choice
-from ..evaluation.cells import Cells, KeptCells
+from ..evaluation.cells import Cells
 from ..evaluation.compute import Evaluation
 from ..evaluation.evaluate import check_any_score, progress_bar
 from ..evaluation.samples import metric_list
 from ..evaluation.scores import Scores
+from ..evaluation.store import Store
 from ..federation import as_generators
 from ..metrics.base import Metric
-from .client_tasks import check_fits, collect_result, start_leaves
+from .client_tasks import Leaves, TaskCells, check_fits
 from .connection import check_installed, connect
 from .pairs import has_room, score_by_pairs
 from .sources import ClusterSource, federation_of
@@ -40,6 +43,7 @@ def evaluate(
     uncertainty: Any,
     progress: str | bool,
     cluster: Any,
+    store: Any = None,
 ) -> Scores:
     """`nm.evaluate` with its work on a cluster, see there."""
     check_installed()
@@ -49,24 +53,32 @@ def evaluate(
     if not isinstance(progress, bool):
         check_choice(progress, ("auto",), "progress")
     metric_names, named_generators = metric_list(metrics), as_generators(generators)
-    with connect(cluster) as runner:
-        full_federation, sources = federation_of(federation, runner)
+    kept = None if store is None else Store(store)
+    with connect(cluster) as runner, nullcontext() if kept is None else closing(kept):
+        key = None if kept is None else kept.fingerprints.key
+        full_federation, sources = federation_of(federation, runner, key)
         if full_federation.is_conditional:
             seen = "does not yet score clients with a condition, because their answers are computed here"
             raise InvalidInput("cluster", seen, "Leave cluster out, or the conditions")
-        evaluation = Evaluation(full_federation, metric_names, samples=samples, seed=seed, progress=progress)
+        evaluation = Evaluation(
+            full_federation, metric_names, samples=samples, seed=seed, progress=progress, store=kept
+        )
         evaluation.take(named_generators)
         clients, metrics_, count = len(evaluation.names), len(evaluation.metrics), len(evaluation.generators)
         with progress_bar(progress, metrics_ * (clients * (1 + count) + count)) as shown:
             if runner.client.dashboard_link and cluster != "local":
                 shown.set_description(runner.client.dashboard_link, refresh=False)
-            results = _all_results(evaluation, sources, runner, shown.update)
+            results = _all_results(evaluation, sources, runner, kept, shown.update)
     check_any_score(results)
     return evaluation.to_scores(results)
 
 
 def _all_results(
-    evaluation: Evaluation, sources: Sequence[ClusterSource], runner: TaskRunner, tell: Callable[[int], Any]
+    evaluation: Evaluation,
+    sources: Sequence[ClusterSource],
+    runner: TaskRunner,
+    store: Store | None,
+    tell: Callable[[int], Any],
 ) -> list[Cells]:
     """Return the results of all metrics, in their order."""
     dim, results_by_name = evaluation.federation.dim, {}
@@ -77,14 +89,14 @@ def _all_results(
     whole = {name: metric for name, metric in metrics.items() if name not in in_tree and name not in by_pairs}
     for chosen, score in ((in_tree, _score), (by_pairs, score_by_pairs), (whole, _score)):
         if chosen:
-            results_by_name.update(score(evaluation, chosen, sources, runner, tell))
+            results_by_name.update(score(evaluation, chosen, sources, runner, store, tell))
     log.info("%d tasks", runner.tasks)
     results = []
     for name, clients in evaluation.states.items():
         if name in refused_names:
             states = [evaluation.summarize_generator(g, name) for g in evaluation.generators]
             result = clients.cells(states, evaluation.weights)
-            results_by_name[name] = result.with_scores(lambda: None, KeptCells())
+            results_by_name[name] = result.with_scores(lambda: None, evaluation.kept(name, states))
         results.append(results_by_name[name])
     return results
 
@@ -94,34 +106,33 @@ def _score(
     metrics: dict[str, Metric[Any]],
     sources: Sequence[ClusterSource],
     runner: TaskRunner,
+    store: Store | None,
     tell: Callable[[int], Any],
 ) -> dict[str, Cells]:
     """Return the results by name of metrics that all pool in a tree, or none of them does."""
-    weights, count = evaluation.weights, len(evaluation.generators)
+    weights = evaluation.weights
     in_tree = next(iter(metrics.values())).pool_operator(evaluation.federation.dim) is not None
     if not in_tree:
         check_fits(evaluation, list(metrics), runner)
-    columns, held, leaves = start_leaves(
-        evaluation, metrics, sources, runner, memory.block_bytes if in_tree else math.inf
-    )
-    roots = _tree(leaves, held, runner) if in_tree else leaves
-    steps = len(metrics) * (1 + count)
-    sizes = {future.key: len(runner.names_of(future)) for future in leaves}
-    finals = {
-        (name, g): runner.submit(score_pool, held, name, weights, g, *roots, about=f"scoring all under {name}")
-        for name in metrics
-        for g in range(count)
-    }
-    for future in runner.as_completed([*leaves, *finals.values()]):
-        tell(sizes[future.key] * steps if future.key in sizes else 1)
-        if in_tree and future.key in sizes and future is not roots[0]:
-            future.release()  # its worker keeps it until it is pooled, and no longer
+    leaves = Leaves(evaluation, metrics, sources, runner, store, memory.block_bytes if in_tree else math.inf)
+    roots = _tree(leaves.futures, leaves.context, runner) if in_tree else leaves.futures
+    finals = {}
+    for name, cells in leaves.cells.items():
+        tell(len(evaluation.generators) - len(cells.missing_pools))
+        for g in cells.missing_pools:
+            about = f"scoring all under {name}"
+            future = runner.submit(score_pool, leaves.context, name, weights, g, *roots, about=about)
+            finals[future] = partial(_keep_pooled, cells, g, future, runner, tell)
+    leaves.wait(finals, roots, tell)
     nodes = [node for _, node in runner.results(roots)]
-    pooled = dict(zip(finals, runner.results(list(finals.values())), strict=True))
-    return {
-        name: collect_result(evaluation, name, columns[name], nodes, [pooled[name, g] for g in range(count)])
-        for name in metrics
-    }
+    return {name: leaves.result(name, nodes, is_pooled=in_tree) for name in metrics}
+
+
+def _keep_pooled(cells: TaskCells, g: int, future: Any, runner: TaskRunner, tell: Callable[[int], Any]) -> None:
+    """Keep the score of all clients pooled with one generator, which a task has computed."""
+    (cell,) = runner.results([future])
+    cells.keep(g, None, cell)
+    tell(1)
 
 
 def _tree(nodes: Sequence[Any], held: Any, runner: TaskRunner) -> list[Any]:

@@ -21,8 +21,9 @@ from ..arrays import memory
 from ..errors import InvalidInput, refusal_of
 from ..evaluation.cells import Cells, PoolOnlyClient, part_of
 from ..evaluation.compute import Evaluation
+from ..evaluation.store import Store
 from ..metrics.base import Metric
-from .client_tasks import collect_result, start_leaves
+from .client_tasks import Leaves
 from .sources import ClusterSource
 from .task_runner import MIN_GROUPS_PER_THREAD, TaskRunner
 from .tree_reduce import Node, TaskContext
@@ -41,12 +42,14 @@ def score_by_pairs(
     metrics: dict[str, Metric[Any]],
     sources: Sequence[ClusterSource],
     runner: TaskRunner,
+    store: Store | None,
     tell: Callable[[int], Any],
 ) -> dict[str, Cells]:
     """Return the results by name of metrics whose pool follows from numbers of every two clients."""
     sizes = _client_bytes(evaluation, next(iter(metrics)), runner)
-    columns, held, leaves = start_leaves(evaluation, metrics, sources, runner, math.inf)
-    stacks, about = _stacks(leaves, sizes, runner), f"pairs of clients under {', '.join(metrics)}"
+    leaves = Leaves(evaluation, metrics, sources, runner, store, math.inf)
+    held, stacks = leaves.context, _stacks(leaves.futures, sizes, runner)
+    about = f"pairs of clients under {', '.join(metrics)}"
     light_leaves = [
         runner.submit(without_rows, held, future, about=about, priority=1) for stack in stacks for future in stack
     ]
@@ -55,9 +58,7 @@ def score_by_pairs(
         runner.submit(cross_block, held, len(stacks[a]), *stacks[a], *(stacks[b] if b > a else ()), about=about)
         for a, b in places
     ]
-    counts, steps = {f.key: len(runner.names_of(f)) for f in leaves}, len(metrics) * (1 + len(evaluation.generators))
-    for future in runner.as_completed([*leaves, *light_leaves, *blocks]):
-        tell(counts.get(future.key, 0) * steps)
+    leaves.wait(dict.fromkeys([*light_leaves, *blocks], _nothing), leaves.futures, tell)
     blocks_by_place = dict(zip(places, runner.results(blocks), strict=True))
     nodes, squares = zip(*runner.results(light_leaves), strict=True)
     results = {}
@@ -65,10 +66,14 @@ def score_by_pairs(
         pairs = metric.pairwise_pool(evaluation.federation.dim)
         table = [[_block(blocks_by_place, a, b, name) for b in range(len(stacks))] for a in range(len(stacks))]
         pairs.tabulated(_summaries(nodes, name), np.block(table))
-        pairs.remember([column.summary for column in columns[name]], squares[0][name])
-        results[name] = replace(collect_result(evaluation, name, columns[name], nodes, []), pools={}, pooled={})
+        pairs.remember([column.summary for column in leaves.columns[name]], squares[0][name])
+        results[name] = leaves.result(name, nodes, is_pooled=False)
         tell(len(evaluation.generators))
     return results
+
+
+def _nothing() -> None:
+    """What is done when a task is ready that is only waited for."""
 
 
 def _client_bytes(evaluation: Evaluation, metric: str, runner: TaskRunner) -> dict[str, float]:

@@ -7,6 +7,7 @@ rows → a federation in which `RemoteRows` stands for rows that never come here
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,9 +20,11 @@ import numpy as np
 from ..arrays import Array, is_array, to_float64, to_numpy
 from ..distributions import Distribution
 from ..errors import InvalidInput, check_list, check_names, refusal_of, shown
+from ..evaluation.fingerprints import Fingerprints
 from ..federation import Client, Federation
 from ..federation.generator import MAX_PARTIES
-from ..summaries.stream import Stream, checksum
+from ..summaries.sources import is_loader
+from ..summaries.stream import HashedRows, Stream, checksum
 from .task_runner import TaskRunner
 
 # Rows that all clients together show at a first look, as `kid.kernels.some_rows` takes them, and of each at least.
@@ -29,7 +32,7 @@ TOTAL_SAMPLE_ROWS, MIN_SAMPLE_ROWS = 256, 2
 
 
 @dataclass(frozen=True)
-class RemoteRows:
+class RemoteRows(HashedRows):
     """A stand-in for rows that are on the cluster, with what is known of them here.
 
     Attributes
@@ -37,7 +40,7 @@ class RemoteRows:
     name : of the client
     shape, dtype : of its rows
     step, some : a few rows, about every step-th
-    checksum : of all of them
+    checksum, digest : of all of them; the second for a store
     """
 
     name: str
@@ -46,6 +49,7 @@ class RemoteRows:
     step: int
     some: np.ndarray
     checksum: int | None = None
+    digest: str | None = None
     ndim = 2
 
     def __len__(self) -> int:
@@ -114,29 +118,35 @@ class RowSampler:
             self.rows, self.step = np.array(self.rows[::2]), 2 * self.step
 
 
-def inspect_clients(clients: Sequence[tuple[str, Any, int]], share: int, *data: Any) -> tuple[float, list[Any]]:
+def inspect_clients(
+    clients: Sequence[tuple[str, Any, int]], share: int, key: bytes | None, *data: Any
+) -> tuple[float, list[Any]]:
     """Return processor seconds of the last client (name, function, count of its `data`), and a `RemoteRows` of each.
 
-    Or what is wrong with it, as a result and no error, which Dask would try again.
+    Or what is wrong with it, as a result and no error, which Dask would try again. `key` : of a store's hashes, or None
     """
     inspections, rest = list[Any](), list(data)
     for name, function, count in clients:
         start = time.thread_time()
         try:
-            inspections.append(_inspect(name, client_of(name, function, [rest.pop(0) for _ in range(count)]), share))
+            client = client_of(name, function, [rest.pop(0) for _ in range(count)])
+            inspections.append(_inspect(name, client, share, key))
         except InvalidInput as error:
             inspections.append(error)
     return time.thread_time() - start, inspections
 
 
-def _inspect(name: str, client: Client, share: int) -> RemoteRows:
+def _inspect(name: str, client: Client, share: int, key: bytes | None) -> RemoteRows:
     """Return a first look at one client, batch by batch where it is a stream."""
-    some = RowSampler(share)
+    some, whole = RowSampler(share), None if key is None else Fingerprints(key).rows_hash()
     batch: Any = None
     for batch in [client.rows] if client.stream is None else client.stream.batches():
         some.take(batch)
-    shape = some.count, int(batch.shape[1])
-    return RemoteRows(name, shape, to_numpy(batch[:1]).dtype, -(-some.count // share), some.rows, checksum_of(client))
+        if whole is not None:
+            whole.take(to_numpy(batch))
+    shape, step = (some.count, int(batch.shape[1])), -(-some.count // share)
+    digest = None if whole is None else whole.end()
+    return RemoteRows(name, shape, to_numpy(batch[:1]).dtype, step, some.rows, checksum_of(client), digest)
 
 
 def checksum_of(client: Client) -> int | None:
@@ -144,15 +154,21 @@ def checksum_of(client: Client) -> int | None:
     return checksum(to_numpy(client.rows)) if client.stream is None else client.stream.checksum
 
 
-def federation_of(federation_like: Any, runner: TaskRunner) -> tuple[Federation, list[ClusterSource]]:
-    """Return the federation, with `RemoteRows` for rows that are not here, and where each client's rows come from."""
-    items = _named_items(federation_like)
+def federation_of(
+    federation_like: Any, runner: TaskRunner, key: bytes | None = None
+) -> tuple[Federation, list[ClusterSource]]:
+    """Return the federation, with `RemoteRows` for rows that are not here, and where each client's rows come from.
+
+    `key` : of the store that the rows are hashed for, or None
+    """
+    items = [(name, _opened(name, item)) for name, item in _named_items(federation_like)]
     sources = {name: source for name, item in items if (source := _source(name, item)) is not None}
     if not sources:
         federation = federation_like if isinstance(federation_like, Federation) else Federation(federation_like)
         return federation, [ClusterSource(name) for name in federation.names]
     clients: dict[str, Any] = dict(items)
-    for rows in _inspect_sources(list(sources.values()), max(MIN_SAMPLE_ROWS, TOTAL_SAMPLE_ROWS // len(items)), runner):
+    share = max(MIN_SAMPLE_ROWS, TOTAL_SAMPLE_ROWS // len(items))
+    for rows in _inspect_sources(list(sources.values()), share, key, runner):
         item = clients[rows.name]
         client = item if isinstance(item, Client) else Client(np.zeros((1, rows.shape[1])))
         clients[rows.name] = client._with(rows=rows)
@@ -178,6 +194,21 @@ def _named_items(federation_like: Any) -> list[tuple[str, Any]]:
         )  # it says what is wrong
     check_names([name for name, _ in pairs], "clients")
     return pairs
+
+
+def _opened(name: str, item: Any) -> Any:
+    """Return the client of what is streamed, such as a path, a memory map or a zarr array; anything else as it is."""
+    from dask import is_dask_collection
+
+    if is_dask_collection(item):
+        return item
+    is_lazy = all(hasattr(item, attribute) for attribute in ("shape", "dtype", "chunks", "store"))
+    if not isinstance(item, str | os.PathLike | np.memmap | Stream) and not is_lazy and not is_loader(item):
+        return item
+    try:
+        return Client(item)
+    except InvalidInput as error:
+        raise error.of(f"client {name!r}") from None
 
 
 def _source(name: str, item: Any) -> ClusterSource | None:
@@ -225,10 +256,12 @@ def _blocks(array: Any) -> Iterator[np.ndarray]:
         yield np.asarray(array.blocks[position].compute(scheduler="synchronous"))
 
 
-def _inspect_sources(sources: Sequence[ClusterSource], share: int, runner: TaskRunner) -> list[RemoteRows]:
+def _inspect_sources(
+    sources: Sequence[ClusterSource], share: int, key: bytes | None, runner: TaskRunner
+) -> list[RemoteRows]:
     """Return the first look at each source; raise the first refusal."""
     parties = [(s.name, s.futures, (s.name, s.function, len(s.futures))) for s in sources]
-    futures = runner.submit_groups(inspect_clients, parties, share, about="the first look at the rows")
+    futures = runner.submit_groups(inspect_clients, parties, share, key, about="the first look at the rows")
     inspections = {}
     for future in runner.as_completed(futures):
         ((_, inspections[future.key]),) = runner.results([future])

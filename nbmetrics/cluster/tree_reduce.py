@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from ..errors import InvalidInput, refusal_of
-from ..evaluation.cells import Cell, RemoteSummary, part_of, pool, pooled_cell, summarize, terms_with_whole
+from ..evaluation.cells import Cell, RemoteSummary, missing_terms, part_of, pool, pooled_cell, summarize
 from ..evaluation.samples import Reading
 from ..federation import Client
 from ..metrics.base import Metric, Sample, Terms
@@ -39,11 +39,15 @@ class TaskContext:
 
 
 class ClientTask(NamedTuple):
-    """One client in a task: its place, weight and rows' source; shape and checksum of its rows at a first look."""
+    """One client in a task: its place, weight and rows' source; shape and checksum of its rows at a first look.
+
+    `missing` : by metric, the places of the generators whose scores with it are not known
+    """
 
     position: int
     name: str
     weight: float
+    missing: dict[str, list[int]]
     samples: dict[str, Sample] | None
     function: Callable[[], Any] | None
     parts: int
@@ -58,14 +62,14 @@ class Node:
     Attributes
     ----------
     positions, weight : whose they are, and the sum of their weights
-    terms : by metric, one list a generator, one entry a client
+    terms : by metric, one list a generator, one entry a client, None where they were known
     summaries : by metric, or `RemoteSummary`
     pooled : by metric, or why there is none, or None where their weights are 0 or the metric has no tree
     """
 
     positions: list[int]
     weight: float
-    terms: dict[str, list[list[Terms]]] = field(default_factory=dict)
+    terms: dict[str, list[list[Terms | None]]] = field(default_factory=dict)
     summaries: dict[str, list[Any]] = field(default_factory=dict)
     pooled: dict[str, Any] = field(default_factory=dict)
 
@@ -82,10 +86,27 @@ def leaf_node(parties: Sequence[ClientTask], kit: TaskContext, *data: Any) -> tu
     weights = [party.weight for party in parties]
     terms, pooled = {}, {}
     for name, metric in kit.metrics.items():
-        terms[name] = [list(row) for row in terms_with_whole(metric, summaries[name], kit.generators[name])]
+        terms[name] = _terms(metric, summaries[name], kit.generators[name], [party.missing[name] for party in parties])
         pooled[name] = _pool(metric, kit.dim, summaries[name], weights)
     sendable = {name: _sendable(metric, summaries[name], kit) for name, metric in kit.metrics.items()}
     return time.thread_time() - start, Node([p.position for p in parties], sum(weights), terms, sendable, pooled)
+
+
+def _terms(
+    metric: Metric[Any], summaries: Sequence[Any], generators: Sequence[Any], missing: Sequence[Sequence[int]]
+) -> list[list[Terms | None]]:
+    """Return the terms of each generator with the clients that miss them, None with the others."""
+    rows: list[list[Terms | None]] = [[None] * len(summaries) for _ in generators]
+    places = [[i for i, own in enumerate(missing) if g in own] for g in range(len(generators))]
+    for g, pairs in missing_terms(metric, summaries, generators, places):
+        for i, terms in zip(places[g], pairs, strict=True):
+            rows[g][i] = terms
+    return rows
+
+
+def terms_only(leaf: tuple[float, Node]) -> Node:
+    """Return a leaf without its summaries: small, to be kept before the other leaves are ready."""
+    return Node(leaf[1].positions, leaf[1].weight, leaf[1].terms)
 
 
 def _client_summaries(party: ClientTask, kit: TaskContext, data: Sequence[Any]) -> dict[str, Any]:

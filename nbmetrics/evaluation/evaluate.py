@@ -92,7 +92,8 @@ def evaluate(
     """
     if cluster is not None:
         settings: dict[str, Any] = {"samples": samples, "seed": seed, "uncertainty": uncertainty, "progress": progress}
-        scores: Scores = import_room("cluster").evaluate(federation, generators, metrics, **settings, cluster=cluster)
+        settings.update(cluster=cluster, store=store)
+        scores: Scores = import_room("cluster").evaluate(federation, generators, metrics, **settings)
         return scores
     if not isinstance(progress, bool):
         check_choice(progress, ("auto",), "progress")

@@ -1,5 +1,7 @@
 """What rows, distributions and metrics are, as keyed hashes: equal ones have equal hashes, and nobody can guess back.
 
+Rows have one hash wherever they are: in memory, in batches of any size, or on a worker of a cluster.
+
 The key belongs to a store, so that a hash says nothing to those who have not the store: whoever guesses a row cannot
 confirm it. What may differ without a visible sign, such as a function or an object of a user's own class, has no hash.
 """
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,15 +18,64 @@ import numpy as np
 from .. import __version__
 from ..arrays import is_array, to_numpy
 from ..metrics import Metric, Sample
-from ..summaries.stream import Stream
+from ..summaries.stream import HashedRows
 
 KEY_BYTES = DIGEST_BYTES = 32
-# Rows that are hashed at once, in bytes of memory.
+# Rows that have a hash of their own within that of all rows, in bytes of float64.
 BLOCK_BYTES = 1 << 24
 
 
 class Unknown(Exception):
     """Raised for what has no hash."""
+
+
+class RowsHash:
+    """The hash of rows that come in batches, the same for batches of any size: that of the hashes of its blocks.
+
+    Parameters
+    ----------
+    hasher : returns an empty hash
+
+    Attributes
+    ----------
+    kinds : type and width of the rows, as a set of one
+    blocks : hashes of the blocks that are full
+    """
+
+    def __init__(self, hasher: Callable[[], Any]) -> None:
+        self._hasher, self._open, self._count = hasher, hasher(), 0
+        self.kinds: set[str] = set()
+        self.blocks: list[str] = []
+
+    def take(self, rows: np.ndarray) -> None:
+        """Add a batch of rows (n, d)."""
+        self.kinds.add(f"{rows.dtype.str} {rows.shape[1]}")
+        size = hash_block_rows(rows.shape[1])
+        while len(rows):
+            part, rows = rows[: size - self._count], rows[size - self._count :]
+            self._open.update(np.ascontiguousarray(part))
+            self._count += len(part)
+            if self._count == size:
+                self._close()
+
+    def _close(self) -> None:
+        self.blocks.append(self._open.hexdigest())
+        self._open, self._count = self._hasher(), 0
+
+    def end(self) -> str | None:
+        """Return the hash of all rows; None of batches of several types, which have no one array."""
+        if self._count:
+            self._close()
+        if len(self.kinds) != 1:
+            return None
+        whole = self._hasher()
+        whole.update(" ".join([*self.kinds, *self.blocks]).encode())
+        return str(whole.hexdigest())
+
+
+def hash_block_rows(dim: int) -> int:
+    """Return how many rows of `dim` features a block of a `RowsHash` has."""
+    return max(1, BLOCK_BYTES // (8 * max(dim, 1)))
 
 
 class Fingerprints:
@@ -36,12 +87,16 @@ class Fingerprints:
     """
 
     def __init__(self, key: bytes) -> None:
-        self._key = key
+        self.key = key
         self._arrays: dict[int, tuple[Any, str]] = {}  # by id, with the array, which keeps its id
 
     def hasher(self) -> Any:
         """Return an empty hash of this store."""
-        return hashlib.blake2b(key=self._key, digest_size=DIGEST_BYTES)
+        return hashlib.blake2b(key=self.key, digest_size=DIGEST_BYTES)
+
+    def rows_hash(self) -> RowsHash:
+        """Return an empty hash of rows."""
+        return RowsHash(self.hasher)
 
     def of_text(self, *parts: str) -> str:
         """Return the hash of texts."""
@@ -54,7 +109,8 @@ class Fingerprints:
         """Return the hash of what a metric sees of a client or generator, None where it has none."""
         if sample is None:
             return None
-        parts = sample.rows, sample.distribution, sample.test, sample.condition, sample.stream
+        rows = sample.rows if sample.stream is None else sample.stream
+        parts = rows, sample.distribution, sample.test, sample.condition
         try:
             return self.of_text("sample", *map(self._of, parts))
         except Unknown:
@@ -70,10 +126,10 @@ class Fingerprints:
     def _of(self, value: Any) -> str:
         if value is None or isinstance(value, bool | int | float | str | bytes | np.generic):
             return self.of_text(type(value).__name__, repr(value))
+        if isinstance(value, HashedRows):
+            return _known(value.digest)
         if is_array(value):
             return self._of_array(value)
-        if isinstance(value, Stream):
-            return self._of_stream(value)
         if isinstance(value, Mapping):
             return self._of_items("dict", [part for pair in value.items() for part in pair])
         if isinstance(value, tuple | list):
@@ -102,11 +158,6 @@ class Fingerprints:
             raise Unknown
         return self.of_text(what, name)
 
-    def _of_stream(self, stream: Stream) -> str:
-        if stream.digest is None:
-            raise Unknown
-        return self.of_text("stream", stream.digest)
-
     def _of_array(self, array: Any) -> str:
         if id(array) not in self._arrays:
             self._arrays[id(array)] = array, self._hash_of_array(to_numpy(array))
@@ -115,13 +166,15 @@ class Fingerprints:
     def _hash_of_array(self, array: np.ndarray) -> str:
         if array.dtype.hasobject:
             raise Unknown
-        own = self.hasher()
-        own.update(f"{array.dtype.str} {array.shape}".encode())
-        rows = array.reshape(1) if array.ndim == 0 else array
-        step = max(1, BLOCK_BYTES // max(1, rows[:1].nbytes))
-        for start in range(0, len(rows), step):
-            own.update(np.ascontiguousarray(rows[start : start + step]))
-        return str(own.hexdigest())
+        rows = self.rows_hash()
+        rows.take(array if array.ndim == 2 else array.reshape(1, -1))
+        return _known(rows.end()) if array.ndim == 2 else self.of_text(f"{array.shape}", _known(rows.end()))
+
+
+def _known(digest: str | None) -> str:
+    if digest is None:
+        raise Unknown
+    return digest
 
 
 def _is_cache(kind: type, name: str) -> bool:

@@ -82,6 +82,8 @@ class Store:
 
     def keep(self, key: str, record: dict[str, Any]) -> None:
         """Keep a score, on the disk as soon as this returns; where that fails it is only not kept, said once."""
+        if key in self._cells:  # of another client with the same rows
+            return
         self._cells[key] = record
         line = self._line(json.dumps({**record, "key": key}, separators=(",", ":"), allow_nan=False))
         try:
@@ -139,7 +141,7 @@ def let_hash(streams: Iterable[Any], store: Store | None) -> None:
     """Let later passes of the streams among these hash what they read for a store; without one, let none."""
     for stream in streams:
         if isinstance(stream, Stream):
-            stream.hasher = None if store is None else store.fingerprints.hasher
+            stream.hasher = None if store is None else store.fingerprints.rows_hash
 
 
 class MetricStore(KeptCells):

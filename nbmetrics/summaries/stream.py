@@ -29,7 +29,18 @@ AGAIN = "Give a function that returns them again, such as nm.Client(lambda: batc
 SOURCES = "an iterable of batches (n, d), a function that returns one, an np.memmap, a dask or zarr array, or parquet"
 
 
-class Stream:
+class HashedRows:
+    """Rows that are not together in memory here.
+
+    Attributes
+    ----------
+    digest : their keyed hash, None where nobody hashed them
+    """
+
+    digest: str | None = None
+
+
+class Stream(HashedRows):
     """Rows that are read batch by batch and are never in memory together.
 
     Parameters
@@ -45,8 +56,8 @@ class Stream:
     size : the number of rows; None until a source that does not say was read to its end
     checksum : of the rows, see `checksum`; None until they were read for more than their number
     is_repeatable, was_read : whether it can be read more than once, and whether it was read to its end
-    hasher, digest : what returns an empty hash to be filled by passes, None by default; what that of the rows, in their
-        order, was at the end of the last one
+    hasher, digest : what returns an empty hash of rows for a pass to fill, None by default; what that of the rows, in
+        their order, was at the end of the last one
     who : whose rows it is, for messages
     progress : whether a pass shows a bar of rows: False, True, or "auto" where it takes more than a second
 
@@ -74,7 +85,7 @@ class Stream:
         self.was_read = False
         self.checksum: int | None = None
         self.hasher: Callable[[], Any] | None = None
-        self.digest: str | None = None
+        self.digest = None
         self.who = "data"
         self.progress: str | bool = False
         self.size, self.columns, self.is_repeatable = origin.size, origin.columns, origin.is_repeatable
@@ -129,10 +140,9 @@ class Stream:
     def _hashed(self, batches: Iterator[np.ndarray], own: Any) -> Iterator[np.ndarray]:
         """The batches; at their end `digest` says what they were, however they were cut."""
         for batch in batches:
-            own.update(np.ascontiguousarray(batch))
+            own.take(batch)
             yield batch
-        own.update(f"{batch.dtype.str} {self.dim}".encode())
-        self.digest = own.hexdigest()
+        self.digest = own.end()
 
     def _told(self, batches: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
         """The batches; what is wrong with one of them is told by whose it is, and a bar how far they are."""

@@ -77,6 +77,15 @@ def slowly(k, seconds):
     return rows(k)
 
 
+def waiting(k, folder):
+    """Rows; from the second call on, when a file says so."""
+    seen, go = Path(folder) / "seen", Path(folder) / "go"
+    while seen.exists() and not go.exists():
+        time.sleep(0.05)
+    seen.touch()
+    return rows(k)
+
+
 def stopping(k, file):
     """Rows; the process stops first, when the file with its number is not there yet."""
     if not Path(file).exists():

@@ -121,12 +121,22 @@ def test_distributions_streams_and_conditional_generators_are_known_again(tmp_pa
         assert counts(nm.evaluate(*case, store=tmp_path)) == {"found": number, "computed": 0}
 
 
-def test_batches_of_other_sizes_are_the_same_rows(tmp_path):
+@pytest.mark.parametrize("block_bytes", [1 << 24, 8 * 8 * 9])  # one block of the hash, or blocks of 9 rows
+def test_rows_are_the_same_in_memory_in_a_file_and_in_batches_of_any_size(tmp_path, monkeypatch, block_bytes):
+    monkeypatch.setattr("nbmetrics.evaluation.fingerprints.BLOCK_BYTES", block_bytes)
     rows = clients()["c0"]
-    for cut in (7, 40):
-        stream = nm.Client(lambda cut=cut: (rows[k : k + cut] for k in range(0, 40, cut)))
-        scores = nm.evaluate({"a": stream}, generators(1), "fid", store=tmp_path)
-    assert counts(scores)["found"] == 2
+    np.save(tmp_path / "rows.npy", rows)
+    given = [lambda cut=cut: (rows[k : k + cut] for k in range(0, 40, cut)) for cut in (7, 40)]
+    for data in (rows, tmp_path / "rows.npy", *given):
+        scores = nm.evaluate({"a": nm.Client(data)}, generators(1), "fid", store=tmp_path / "store")
+        assert counts(scores)["found"] == 2 * (data is not rows)
+
+
+def test_batches_of_several_types_are_no_one_array(tmp_path):
+    rows = clients()["c0"]
+    mixed = nm.Client(lambda: iter([rows[:20].astype(np.float32), rows[20:]]))
+    for _ in range(2):
+        assert counts(nm.evaluate({"a": mixed}, generators(1), "fid", store=tmp_path))["found"] == 0
 
 
 class Own(nm.metrics.FID):

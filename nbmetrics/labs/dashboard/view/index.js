@@ -64,7 +64,7 @@ function dashboardView(store, signal) {
   });
   const candidates = new Candidates(store, signal, toolbar);
   const { preset } = toolbar; // presets are weights here
-  shown.weights.tools.prepend(preset);
+  shown.weights.heading.append(preset);
   const body = el("div", { class: "nbm-dashboard" }, shown.cards);
   const paint = () => {
     const scene = /** @type {Scene} */ (/** @type {any} */ (store.scene));
@@ -80,7 +80,7 @@ function dashboardView(store, signal) {
       const focused = kept && document.activeElement;
       const last = shown;
       shown = new Views(store, signal, parts);
-      shown.weights.tools.prepend(preset);
+      shown.weights.heading.append(preset);
       shown.replace(last, body);
       if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
     }

@@ -17,7 +17,7 @@ import { decidedOf, influencesOf, trackWords } from "./decision_inputs.js";
 import { inWords, sharesOf } from "./metric_view.js";
 
 // Clients whose bars are all shown at once, those shown of more, and those shown without scrolling.
-const [MAX_CLIENTS_SHOWN, CLIENTS_SHOWN_OF_MORE, MAX_CLIENTS_UNSCROLLED] = [5, 4, 12];
+const [MAX_CLIENTS_SHOWN, CLIENTS_SHOWN_OF_MORE, MAX_CLIENTS_UNSCROLLED] = [5, 3, 12];
 // Pixels of a row, without and with what is below a bar; of the list, from which on it has two columns.
 const ROW_PX = { short: 38, tall: 60 };
 const TWO_COLUMNS_PX = 620;
@@ -58,7 +58,7 @@ export class Weights {
     this.detail = this.makeToggle("isDetailed");
     setText(this.detail, "Who wins where");
     const attributes = { class: "nbm-card-head", role: "heading", "aria-level": "3", title: WEIGHT };
-    this.heading = el("span", attributes, [HEAD]);
+    this.heading = el("div", { class: "nbm-weights-head" }, [el("span", attributes, [HEAD])]);
     this.influence = el("p", { class: "nbm-note" }, [INFLUENCE]);
     this.tools = el("div", { class: "nbm-group nbm-weights-tools" }, [this.more, this.byRows, this.alike, this.detail]);
     this.fold = el("details", { class: "nbm-fold nbm-weights-more" }, [el("summary", {}, [FOLD]), this.tools]);
