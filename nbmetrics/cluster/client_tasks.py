@@ -11,7 +11,9 @@ from ..evaluation.cells import Cell, Cells, KeptCells
 from ..evaluation.compute import Evaluation
 from ..evaluation.store import Store
 from ..metrics.base import Metric
+from ..metrics.streaming import can_merge
 from .sources import ClusterSource
+from .split import submit_split
 from .task_runner import TaskRunner
 from .tree_reduce import ClientTask, Node, TaskContext, leaf_node, lone_refusal, terms_only
 
@@ -82,7 +84,14 @@ class Leaves:
         context = TaskContext(metrics, summaries, evaluation.federation.dim, clients, most)
         self.context = runner.submit(_identity, context, about="sending the generators")
         about = f"scoring {', '.join(metrics)}"
-        self.futures = runner.submit_groups(leaf_node, self._tasks(sources), self.context, about=about)
+        tasks = self._tasks(sources)
+        can_split = all(can_merge(metric, evaluation.federation.dim) for metric in metrics.values())
+        places = {place for place, source in enumerate(sources) if can_split and len(source.parts) > 1}
+        split = [submit_split(sources[p], tasks[p][2], self.context, runner, about) for p in sorted(places)]
+        self._parts = [part for _, parts in split for part in parts]
+        others = [task for place, task in enumerate(tasks) if place not in places]
+        self.futures = [leaf for leaf, _ in split]
+        self.futures += runner.submit_groups(leaf_node, others, self.context, about=about)
         self._sizes = {future.key: len(runner.names_of(future)) for future in self.futures}
         early = self.futures if store is not None else ()
         self._early = [
@@ -118,12 +127,12 @@ class Leaves:
         steps = len(self._metrics) * (1 + len(self._evaluation.generators))
         actions = {future.key: action for future, action in others.items()}
         early, needed_keys = {future.key for future in self._early}, {future.key for future in needed}
-        for future in self._runner.as_completed([*self.futures, *self._early, *others]):
-            if future.key in self._sizes:
-                tell(self._sizes[future.key] * steps)
-                if future.key not in needed_keys:
-                    future.release()
-            elif future.key in early:
+        passing = {future.key for future in (*self.futures, *self._parts)} - needed_keys
+        for future in self._runner.as_completed([*self._parts, *self.futures, *self._early, *others]):
+            tell(self._sizes.get(future.key, 0) * steps)
+            if future.key in passing:
+                future.release()
+            if future.key in early:
                 self._take(self._runner.results([future]))
             if future.key in actions:
                 actions[future.key]()

@@ -25,10 +25,11 @@ from ..federation import as_generators
 from ..metrics.base import Metric
 from .client_tasks import Leaves, TaskCells, check_fits
 from .connection import check_installed, connect
+from .first_look import federation_of
 from .pairs import has_room, score_by_pairs
-from .sources import ClusterSource, federation_of
+from .sources import ClusterSource
 from .task_runner import TaskRunner
-from .tree_reduce import FAN_IN, merge_nodes, score_pool
+from .tree_reduce import merge_nodes, score_pool
 
 log = logging.getLogger("nbmetrics.cluster")
 
@@ -55,8 +56,8 @@ def evaluate(
     metric_names, named_generators = metric_list(metrics), as_generators(generators)
     kept = None if store is None else Store(store)
     with connect(cluster) as runner, nullcontext() if kept is None else closing(kept):
-        key = None if kept is None else kept.fingerprints.key
-        full_federation, sources = federation_of(federation, runner, key)
+        fingerprints = None if kept is None else kept.fingerprints
+        full_federation, sources = federation_of(federation, runner, fingerprints)
         if full_federation.is_conditional:
             seen = "does not yet score clients with a condition, because their answers are computed here"
             raise InvalidInput("cluster", seen, "Leave cluster out, or the conditions")
@@ -68,6 +69,7 @@ def evaluate(
         with progress_bar(progress, metrics_ * (clients * (1 + count) + count)) as shown:
             if runner.client.dashboard_link and cluster != "local":
                 shown.set_description(runner.client.dashboard_link, refresh=False)
+            runner.on_rows = lambda rows: shown.set_postfix_str(f"{rows:,} rows read")
             results = _all_results(evaluation, sources, runner, kept, shown.update)
     check_any_score(results)
     return evaluation.to_scores(results)
@@ -115,7 +117,9 @@ def _score(
     if not in_tree:
         check_fits(evaluation, list(metrics), runner)
     leaves = Leaves(evaluation, metrics, sources, runner, store, memory.block_bytes if in_tree else math.inf)
-    roots = _tree(leaves.futures, leaves.context, runner) if in_tree else leaves.futures
+    roots = leaves.futures
+    if in_tree:
+        roots = [runner.reduce(merge_nodes, roots, leaves.context, about="pooling")[0]]
     finals = {}
     for name, cells in leaves.cells.items():
         tell(len(evaluation.generators) - len(cells.missing_pools))
@@ -133,17 +137,3 @@ def _keep_pooled(cells: TaskCells, g: int, future: Any, runner: TaskRunner, tell
     (cell,) = runner.results([future])
     cells.keep(g, None, cell)
     tell(1)
-
-
-def _tree(nodes: Sequence[Any], held: Any, runner: TaskRunner) -> list[Any]:
-    """Submit merges of nodes, `FAN_IN` to one at each level, and return the future of the last, as a list."""
-    depth = 0
-    while len(nodes) > 1:
-        groups = [nodes[start : start + FAN_IN] for start in range(0, len(nodes), FAN_IN)]
-        depth += 1  # pooling comes before leaves that wait, so that few of them are held
-        nodes = [
-            g[0] if len(g) == 1 else runner.submit(merge_nodes, held, *g, about="pooling", priority=depth)
-            for g in groups
-        ]
-    log.info("a tree of %d levels", depth)
-    return list(nodes)

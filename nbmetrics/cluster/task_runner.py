@@ -1,11 +1,13 @@
 """The workers as this room uses them: tasks that know whose data they are about, errors in words, a timeout everywhere.
 
 Tasks are pure: Dask does one again when its worker dies, and tries one that raised twice more. A run ends when no
-task has finished for so long as the setting of Dask `nbmetrics.timeout` says (10 minutes).
+task has finished, and none that reads batches has read one, for so long as the setting of Dask `nbmetrics.timeout`
+says (10 minutes).
 """
 
 from __future__ import annotations
 
+import logging
 import math
 import queue
 import time
@@ -15,9 +17,12 @@ from typing import Any
 from weakref import WeakSet
 
 from ..errors import InvalidInput, shown
+from .life_signs import LifeSigns
 
 # How long a task is meant to take: Dask takes 2 ms for each; and how many clients one may have.
 SECONDS_PER_TASK, MAX_CLIENTS_PER_TASK = 0.3, 256
+# Results that become one at each level of a tree.
+FAN_IN = 8
 # Groups a thread at least, as clients differ.
 MIN_GROUPS_PER_THREAD = 4
 # Clients a thread in the first tasks, by which the sizes of the others are chosen.
@@ -32,8 +37,14 @@ MAX_CLIENTS_NAMED = 3
 TIMEOUT = "10 minutes"
 
 
+log = logging.getLogger("nbmetrics.cluster")
+
+
 class TaskRunner:
-    """A client of Dask, and the tasks that one evaluation submitted to it."""
+    """A client of Dask, and the tasks that one evaluation submitted to it.
+
+    `on_rows` : called now and then with the number of rows that tasks have read, as far as they told
+    """
 
     def __init__(self, client: Any) -> None:
         import dask
@@ -45,6 +56,7 @@ class TaskRunner:
         self._about: dict[str, tuple[str, Sequence[str]]] = {}
         self._futures: WeakSet[Any] = WeakSet()
         self.tasks = 0
+        self.on_rows: Callable[[int], Any] | None = None
         with suppress(TimeoutError):  # one that died is being started again
             client.wait_for_workers(1, timeout=min(self.timeout, FIRST_WORKER_SECONDS))
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
@@ -52,6 +64,7 @@ class TaskRunner:
             raise InvalidInput("cluster", f"{self.address} has no workers", "Start some: cluster.scale(2)")
         self.threads = sum(worker["nthreads"] for worker in workers)
         self.memory = min(worker["memory_limit"] or math.inf for worker in workers)
+        self._signs = LifeSigns(client, self._about.__contains__)
 
     def submit(
         self, function: Callable[..., Any], *args: Any, about: str, who: Sequence[str] = (), priority: int = 0
@@ -70,6 +83,7 @@ class TaskRunner:
         """Let go of every task, so that those not begun never are, whoever still holds a future."""
         for future in list(self._futures):
             future.release()
+        self._signs.close()
 
     def submit_groups(
         self,
@@ -106,13 +120,36 @@ class TaskRunner:
     def _submit_group(
         self, function: Callable[..., Any], group: Sequence[Any], shared: Sequence[Any], about: str
     ) -> Any:
+        data = [part for _, parts, _ in group for part in parts]
+        names, payloads = [name for name, _, _ in group], [payload for _, _, payload in group]
+        return self.submit(function, payloads, *shared, *self.futures_of(data), about=about, who=names)
+
+    def futures_of(self, data: Sequence[Any]) -> list[Any]:
+        """Return the futures of a client's data, each a future or what Dask computes."""
         from distributed import Future
 
-        data = [part for _, parts, _ in group for part in parts]
         futures = [part if isinstance(part, Future) else self.client.compute(part, retries=RETRIES) for part in data]
         self._futures.update(future for future, part in zip(futures, data, strict=True) if future is not part)
-        names, payloads = [name for name, _, _ in group], [payload for _, _, payload in group]
-        return self.submit(function, payloads, *shared, *futures, about=about, who=names)
+        return futures
+
+    def reduce(
+        self, function: Callable[..., Any], futures: Sequence[Any], *shared: Any, about: str, who: Sequence[str] = ()
+    ) -> tuple[Any, list[Any]]:
+        """Return the last future of function(*shared, *results) level by level, `FAN_IN` to one, and all new ones."""
+        merges: list[Any] = []
+        depth = 0
+        while len(futures) > 1:
+            groups = [futures[start : start + FAN_IN] for start in range(0, len(futures), FAN_IN)]
+            depth += 1  # merges come before tasks that wait, so that few results are held
+            futures = [
+                group[0]
+                if len(group) == 1
+                else self.submit(function, *shared, *group, about=about, who=who, priority=depth)
+                for group in groups
+            ]
+            merges += [future for future, group in zip(futures, groups, strict=True) if len(group) > 1]
+        log.info("a tree of %d levels", depth)
+        return futures[0], merges
 
     def names_of(self, future: Any) -> Sequence[str]:
         """Return the names of the clients that a future is about."""
@@ -129,8 +166,10 @@ class TaskRunner:
             try:
                 future = done.get(timeout=0.5)
             except queue.Empty:
-                if self.client.status == "closed" or time.monotonic() - last > self.timeout:
+                if self.client.status == "closed" or time.monotonic() - max(last, self._signs.last) > self.timeout:
                     raise self._stall(left) from None
+                if self.on_rows is not None and self._signs.rows:
+                    self.on_rows(sum(self._signs.rows.values()))
                 continue
             if future.status in ("lost", "pending"):  # with its worker, and made again
                 future.add_done_callback(done.put)

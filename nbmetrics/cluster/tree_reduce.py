@@ -9,7 +9,7 @@ Both are pure. A summary stays behind where all of them would be too large to se
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -17,11 +17,8 @@ from typing import Any, NamedTuple
 from ..errors import InvalidInput, refusal_of
 from ..evaluation.cells import Cell, RemoteSummary, missing_terms, part_of, pool, pooled_cell, summarize
 from ..evaluation.samples import Reading
-from ..federation import Client
 from ..metrics.base import Metric, Sample, Terms
 from .sources import checksum_of, client_of
-
-FAN_IN = 8
 
 
 @dataclass(frozen=True)
@@ -83,13 +80,18 @@ def leaf_node(parties: Sequence[ClientTask], kit: TaskContext, *data: Any) -> tu
         client_summaries = _client_summaries(party, kit, [rest.pop(0) for _ in range(party.parts)])
         for name, summary in client_summaries.items():
             summaries[name].append(summary)
+    return time.thread_time() - start, node_of(parties, summaries, kit)
+
+
+def node_of(parties: Sequence[ClientTask], summaries: Mapping[str, Sequence[Any]], kit: TaskContext) -> Node:
+    """Return the node of clients by their summaries under each metric."""
     weights = [party.weight for party in parties]
     terms, pooled = {}, {}
     for name, metric in kit.metrics.items():
         terms[name] = _terms(metric, summaries[name], kit.generators[name], [party.missing[name] for party in parties])
         pooled[name] = _pool(metric, kit.dim, summaries[name], weights)
     sendable = {name: _sendable(metric, summaries[name], kit) for name, metric in kit.metrics.items()}
-    return time.thread_time() - start, Node([p.position for p in parties], sum(weights), terms, sendable, pooled)
+    return Node([p.position for p in parties], sum(weights), terms, sendable, pooled)
 
 
 def _terms(
@@ -119,23 +121,22 @@ def _client_summaries(party: ClientTask, kit: TaskContext, data: Sequence[Any]) 
         ):
             reading, sample = Reading(client.stream, who, list(kit.metrics.values())), Sample(stream=client.stream)
             summaries = {name: reading.summary(metric, sample) for name, metric in kit.metrics.items()}
-            _check_same(party, client)
+            check_same(party, (client.size, client.dim), checksum_of(client))
             return summaries
         sample = Sample(rows=client.rows)
-        _check_same(party, client)
+        check_same(party, (client.size, client.dim), checksum_of(client))
         samples = dict.fromkeys(kit.metrics, sample)
     return {name: summarize(metric, samples[name], who, is_client=True) for name, metric in kit.metrics.items()}
 
 
-def _check_same(party: ClientTask, client: Client) -> None:
+def check_same(party: ClientTask, shape: tuple[int, int], checksum: int | None) -> None:
     """Raise InvalidInput for rows unlike those of the first look: weights and other metrics are of these."""
     if party.shape is None:
         return
-    shape = client.size, client.dim
     if shape != party.shape:
         seen = f"gave rows of shape {shape}, and of shape {party.shape} at the first look"
-    elif checksum_of(client) != party.checksum:
-        seen = f"gave {client.size:,} other rows than at the first look"
+    elif checksum != party.checksum:
+        seen = f"gave {shape[0]:,} other rows than at the first look"
     else:
         return
     raise InvalidInput(

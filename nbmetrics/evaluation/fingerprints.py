@@ -66,11 +66,14 @@ class RowsHash:
         """Return the hash of all rows; None of batches of several types, which have no one array."""
         if self._count:
             self._close()
-        if len(self.kinds) != 1:
-            return None
-        whole = self._hasher()
-        whole.update(" ".join([*self.kinds, *self.blocks]).encode())
-        return str(whole.hexdigest())
+        return hash_of_blocks(self._hasher, self.kinds, self.blocks)
+
+
+def hash_of_blocks(hasher: Callable[[], Any], kinds: set[str], blocks: Iterable[str]) -> str | None:
+    """Return the hash of rows from those of their blocks, see `RowsHash`."""
+    whole = hasher()
+    whole.update(" ".join([*kinds, *blocks]).encode())
+    return str(whole.hexdigest()) if len(kinds) == 1 else None
 
 
 def hash_block_rows(dim: int) -> int:
@@ -177,6 +180,6 @@ def _known(digest: str | None) -> str:
     return digest
 
 
-def _is_cache(kind: type, name: str) -> bool:
+def _is_cache(owner: type, name: str) -> bool:
     """Whether an attribute is only what a cached property has computed."""
-    return type(getattr(kind, name, None)).__name__ == "cached_property"
+    return type(getattr(owner, name, None)).__name__ == "cached_property"

@@ -24,7 +24,10 @@ Terms = Mapping[str, float] | InvalidInput
 
 
 class Fold(Protocol[S_co]):
-    """The summary of rows that come in blocks, each taken once."""
+    """The summary of rows that come in blocks, each taken once.
+
+    One that also has `merge(other)`, which adds the rows that another one took, lets a cluster split a large client.
+    """
 
     def take(self, rows: np.ndarray) -> None: ...
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..arrays import PASSING_BYTES, memory
 from ..summaries.stream import Stream
 from .base import Metric, Sample
+from .capabilities import Fold
 
 # Whatever the batches, blocks of so many bytes are folded; and of no fewer rows than keep summaries of few rows small.
 MIN_BLOCK_ROWS = 4096
@@ -28,14 +29,22 @@ def summarized_once(
     if second is None:
         make = summarize or (lambda metric, sample: metric.summarize(sample))
         return [make(metric, Sample(rows=first)) for metric in metrics]
-    for fold in folds:
-        fold.take(first)
-        fold.take(second)
+    take_all(folds, [first, second])
     del first, second
+    take_all(folds, blocks)
+    return [fold.end() for fold in folds]
+
+
+def take_all(folds: Sequence[Fold[Any]], blocks: Iterable[Any]) -> None:
+    """Let each fold take every block of rows."""
     for block in blocks:
         for fold in folds:
             fold.take(block)
-    return [fold.end() for fold in folds]
+
+
+def can_merge(metric: Metric[Any], dim: int) -> bool:
+    """Whether the summary of rows is made of those of its parts, by one pass of each."""
+    return metric.streaming_mode(dim) == "once" and hasattr(metric.fold(dim), "merge")
 
 
 def block_rows(dim: int) -> int:

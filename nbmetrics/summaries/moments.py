@@ -284,22 +284,32 @@ class MomentsFold:
 
     def take(self, rows: Array) -> None:
         """Add a block of rows (n, d)."""
-        xp, n = namespace(rows), rows.shape[0]
-        own = mean_rows(rows)
+        n, own = rows.shape[0], mean_rows(rows)
+        if rows.shape[1] <= SMALL:
+            self._add(n, own, to_float64(rows) - own, None)
+        else:
+            self._add(n, own, None, scatter(rows, own))
+
+    def merge(self, other: MomentsFold) -> None:
+        """Add the rows that another one took, which stays as it is."""
+        own = None if other._scatter is None else other._scatter + 0.0
+        self._add(other.count, other.mean, other._factor, own)
+
+    def _add(self, n: int, mean: Array, factor: Array, inner: Array) -> None:
+        """Add n rows of this mean, and a factor of their scatter, or the scatter itself, which is taken over."""
         if self.mean is None:
-            self.mean = own
-        shift = own - self.mean
+            self.mean = mean
+        shift = mean - self.mean
         both = self.count + n
         step = math.sqrt(self.count * n / both) * shift
-        if rows.shape[1] <= SMALL:
-            parts = [to_float64(rows) - own, step[None, :]]
-            self._factor = triangular(xp.concat(parts if self._factor is None else [self._factor, *parts]))
-        else:
-            inner = scatter(rows, own)
-            if self._scatter is not None:
-                inner += self._scatter
-                inner += step[:, None] * step[None, :]
+        if factor is not None:
+            parts = [factor, step[None, :]] if self._factor is None else [self._factor, factor, step[None, :]]
+            self._factor = triangular(namespace(factor).concat(parts))
+        elif self._scatter is None:
             self._scatter = inner
+        else:
+            self._scatter += inner
+            self._scatter += step[:, None] * step[None, :]
         self.mean, self.count = self.mean + shift * (n / both), both
 
     def end(self) -> Moments:

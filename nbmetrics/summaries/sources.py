@@ -35,6 +35,7 @@ class Source:
     columns : what its features are called, or None
     is_repeatable : whether `parts` can be called again
     is_fresh : whether every batch is an array of its own
+    first : the number of its first row, from 0, where messages name rows and not batches; else None
     """
 
     what = "an iterable of batches"
@@ -42,6 +43,7 @@ class Source:
     columns: tuple[str, ...] | None = None
     is_repeatable = True
     is_fresh = True
+    first: int | None = None
 
     def parts(self, rows: int | None) -> Iterator[Any]:
         """The batches; of `rows` rows where the source can be cut anywhere, and that is asked for."""
@@ -61,6 +63,16 @@ class Once(Source):
         assert self._batches is not None
         batches, self._batches = self._batches, None
         return batches
+
+
+class Part(Once):
+    """Some rows of what can be read from any place, from row `first` on."""
+
+    is_fresh = True
+
+    def __init__(self, batches: Iterator[Any], what: str, first: int) -> None:
+        super().__init__(batches)
+        self.what, self.first = what, first
 
 
 class Again(Source):
@@ -109,13 +121,17 @@ class SliceSource(Source):
     def __init__(self, array: Any, what: str) -> None:
         self.array, self.what, self.size = array, what, int(array.shape[0])
         chunks = getattr(array, "chunks", None)
-        self._chunk = int(chunks[0]) if chunks else 1
+        self.chunk = int(chunks[0]) if chunks else 1
 
     def parts(self, rows: int | None) -> Iterator[Any]:
+        return self.between(0, int(self.array.shape[0]), rows)
+
+    def between(self, start: int, stop: int, rows: int | None = None) -> Iterator[Any]:
+        """Batches of the rows from `start` to `stop`."""
         row = int(self.array.shape[1]) * self.array.dtype.itemsize
-        step = _passing(row) if rows is None or self._chunk > 1 else rows
-        step = self._chunk * max(1, step // self._chunk)
-        return (self.read(a, min(a + step, int(self.array.shape[0]))) for a in range(0, int(self.array.shape[0]), step))
+        step = _passing(row) if rows is None or self.chunk > 1 else rows
+        step = self.chunk * max(1, step // self.chunk)
+        return (self.read(a, min(a + step, stop)) for a in range(start, stop, step))
 
     def read(self, start: int, stop: int) -> np.ndarray:
         """Some rows, as an array of their own."""
@@ -124,6 +140,8 @@ class SliceSource(Source):
 
 class MemoryMapSource(SliceSource):
     """A memory-mapped file, opened for every slice, so that what was read leaves the memory of this process."""
+
+    first = 0
 
     def _place(self) -> tuple[Any, ...] | None:
         """What opens the file again; None of a part of a map, or one with changes that no file has."""

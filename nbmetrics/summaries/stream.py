@@ -6,6 +6,7 @@ What they come from is in sources.py; a metric says by `Metric.streaming_mode` h
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
+from functools import partial
 from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -14,7 +15,7 @@ import numpy as np
 
 from ..arrays import as_rows, column_names, memory, to_numpy
 from ..errors import InvalidInput, check_count, printable, shown
-from .sources import MemoryMapSource, Once, SliceSource, Source, peeked, source_of
+from .sources import MemoryMapSource, Once, Part, SliceSource, Source, peeked, source_of
 
 # An iterable that has given so many batches is taken for an endless one.
 MOST_BATCHES = 10_000_000
@@ -59,6 +60,7 @@ class Stream(HashedRows):
     hasher, digest : what returns an empty hash of rows for a pass to fill, None by default; what that of the rows, in
         their order, was at the end of the last one
     who : whose rows it is, for messages
+    on_batch : called with the number of rows of every batch that was read
     progress : whether a pass shows a bar of rows: False, True, or "auto" where it takes more than a second
 
     A client or generator takes a source itself; `Stream` names columns, and gives the batches to code of your own.
@@ -86,6 +88,7 @@ class Stream(HashedRows):
         self.checksum: int | None = None
         self.hasher: Callable[[], Any] | None = None
         self.digest = None
+        self.on_batch: Callable[[int], Any] | None = None
         self.who = "data"
         self.progress: str | bool = False
         self.size, self.columns, self.is_repeatable = origin.size, origin.columns, origin.is_repeatable
@@ -180,6 +183,16 @@ class Stream(HashedRows):
         batches = (self._batch(read(a, a + rows), f"rows from {a + 1:,}") for a in places)
         return self._told(batch for batch in batches if batch is not None)
 
+    @property
+    def chunk(self) -> int:
+        """Rows that a sliceable source has in one piece, such as zarr; 1 where it can be cut anywhere."""
+        return self._source.chunk if isinstance(self._source, SliceSource) else 1
+
+    def split(self, rows: int) -> list[Callable[[], Part]]:
+        """Return what reads `rows` rows at a time, each part where and when it is called, where `is_sliceable`."""
+        assert isinstance(self._source, SliceSource) and self.size is not None
+        return [partial(_part, self._source, a, min(a + rows, self.size)) for a in range(0, self.size, rows)]
+
     def check_unread(self) -> None:
         """Refuse an iterator that was read, as it gives its batches once."""
         if self._is_spent:
@@ -196,7 +209,8 @@ class Stream(HashedRows):
         """Batches with at least one row, as NumPy arrays of one width; their rows are counted at the end."""
         count = total = 0
         for number, item in self._number_batches(rows):
-            where = f"rows from {count + 1:,}" if self.is_file else f"batch {number}"
+            first = self._source.first
+            where = f"batch {number}" if first is None else f"rows from {first + count + 1:,}"
             if (batch := self._batch(item, where)) is not None:
                 count, total = count + len(batch), (total + checksum(batch)) % 2**64
                 yield batch
@@ -233,6 +247,8 @@ class Stream(HashedRows):
                 seen = f"has columns {shown(list(columns))} where {shown(list(self.columns))} were before"
                 raise InvalidInput(argument, seen, "Give the same columns in the same order: frame[first.columns]")
         rows = to_numpy(as_rows(item, argument, dim=self._dim))
+        if self.on_batch is not None:
+            self.on_batch(len(rows))
         return rows if self._source.is_fresh else np.array(rows)  # whoever makes batches may fill one array again
 
     def count(self) -> int:
@@ -302,6 +318,10 @@ class Stream(HashedRows):
     def __repr__(self) -> str:
         rows = "rows" if self.size is None else f"{self.size:,} rows"
         return f"Stream({self.what}: {rows}, dim={self.dim})"
+
+
+def _part(source: SliceSource, start: int, stop: int) -> Part:
+    return Part(source.between(start, stop), source.what, start)
 
 
 class BadRows(InvalidInput):

@@ -86,6 +86,15 @@ def waiting(k, folder):
     return rows(k)
 
 
+def beating(count, seconds, last=0.0):
+    """Batches, each after a while, and the last one after a while of its own."""
+    for k in range(count):
+        time.sleep(seconds)
+        yield rows(k)
+    time.sleep(last)
+    yield rows(count)
+
+
 def stopping(k, file):
     """Rows; the process stops first, when the file with its number is not there yet."""
     if not Path(file).exists():

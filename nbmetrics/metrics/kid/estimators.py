@@ -40,6 +40,13 @@ class KernelFold:
             self._vector = self._vector + self.kernel.sum_of_features(rows, np.ones(n))
             self._diagonal += self.kernel.diagonal(rows) * n
 
+    def merge(self, other: KernelFold) -> None:
+        """Add the rows that another one took."""
+        self.count += other.count
+        self._diagonal += other._diagonal
+        with np.errstate(all="ignore"):
+            self._vector = self._vector + other._vector
+
     def end(self) -> KernelMean:
         content = Embedding(self.kernel.finite(lambda: self._vector / self.count))
         diagonal = self.kernel.finite(lambda: self._diagonal / self.count)
