@@ -150,7 +150,7 @@ def test_it_opens_with_what_is_certain_and_says_that_it_is_testing(run_cells):
     page.evaluate(HEADLINES)
     page.python.run_cell("lab = nm.Dashboard(federation, generators); lab")
     root = page.get_by_role("group", name="Dashboard", exact=True)
-    question = "To serve each client, choose"  # late where another Dashboard is still at work
+    question = "For each client:"  # late where another Dashboard is still at work
     expect(root.locator(".nbm-dashboard-todo")).to_contain_text(question, timeout=60_000)
     settle(root)
     *before, last = page.evaluate("window.__headlines")

@@ -132,7 +132,7 @@ test("a first guess of all is none where the weights are far away, or where it i
     return [first.cells.all.text, first.cells.gap.text, Boolean(first.cells.all.isFar), numbers.metrics.fid.verdict.sentences[0]];
   };
   assert.deepEqual(shownAt(0.45).slice(0, 3), ["≈\u00a00.200", "≈\u00a01.350", false]);
-  assert.match(shownAt(0.45)[3], /By all it is not known for these weights yet/);
+  assert.match(shownAt(0.45)[3], /The winner by all is not computed for these weights yet/);
   for (const share of [0.6, 0.2]) {
     assert.deepEqual(shownAt(share).slice(0, 3), ["–", "–", true]);
     assert.match(shownAt(share)[3], /On FID avg, A is first/);

@@ -34,8 +34,8 @@ def recommendation(verdict: Verdict, names: Sequence[str], clients: Sequence[str
         return f"Ship {shared[0]}: {_cost(losses[names.index(shared[0])], clients)}."
     if verdict.state == "tie":
         return "Score more rows before you choose."
-    each, pool = (f"{name}: {_cost(losses[names.index(name)], clients)}" for name in (verdict.avg[0], verdict.all[0]))
-    return f"To serve each client, choose {each}. To serve the pool, choose {pool}."
+    each, pool = (f"{name} ({_cost(losses[names.index(name)], clients)})" for name in (verdict.avg[0], verdict.all[0]))
+    return f"For each client: {each}. For the pool: {pool}."
 
 
 def _cost(lost: np.ndarray, clients: Sequence[str]) -> str:
@@ -46,8 +46,7 @@ def _cost(lost: np.ndarray, clients: Sequence[str]) -> str:
     most = known[lowest(-lost[known])]
     if lost[most] == 0:
         return "no client has a better one"
-    lost_points = points(float(lost[most]))
-    return f"{clients[most]} loses {lost_points} point{'s' * (lost_points != '1')}"
+    return f"{clients[most]} is {points(float(lost[most]))} off its best"
 
 
 def points(loss: float) -> str:

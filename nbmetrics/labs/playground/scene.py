@@ -120,7 +120,7 @@ class Scene(DeclaredScene, types=TYPES):
                 )
         for name, given, fix in (("samples", self.samples, "Give 0"), ("lesson", self.lesson, "Leave it out")):
             if given:
-                raise InvalidInput(name, f"is for the plane, and this scene has {dim} features", fix)
+                raise InvalidInput(name, f"works with two features, and this scene has {dim}", fix)
         metric = self.view["metric"]
         if "plane_only" in METRICS[metric]:
             known = ", ".join(name for name, facts in METRICS.items() if "plane_only" not in facts)

@@ -23,7 +23,7 @@ const SENTENCE = { room: 480, font: 16 };
 const MIN_WEIGHT_WITH_ROWS = 0.5;
 // Of the weight: where more has moved, slopes are no guess.
 const MAX_WEIGHT_MOVED = 0.1;
-const NOT_FOR_THESE = "By all it is not known for these weights yet.";
+const NOT_FOR_THESE = "The winner by all is not computed for these weights yet.";
 
 /** @param {any} scene @param {Model} model @returns {Numbers} */
 export function numbersOf(scene, model) {

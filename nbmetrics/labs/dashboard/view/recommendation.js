@@ -23,20 +23,14 @@ export function recommendation({ state, avg, all }, names, clients, centres) {
   if (shared.length) return `Ship ${shared[0]}: ${costOf(shared[0])}.`;
   if (state === "tie") return "Score more rows before you choose.";
   const [each, pool] = [avg[0], all[0]];
-  return `To serve each client, choose ${each}: ${costOf(each)}. To serve the pool, choose ${pool}: ${costOf(pool)}.`;
+  return `For each client: ${each} (${costOf(each)}). For the pool: ${pool} (${costOf(pool)}).`;
 }
 
 /** Which client loses most beside its own best generator, as a clause. @param {number[]} lost @param {string[]} clients */
 function cost(lost, clients) {
   const most = lowest(lost.map((loss) => -loss));
   if (Number.isNaN(lost[most] ?? NaN)) return "the loss of each client is not known";
-  return lost[most] === 0 ? "no client has a better one" : `${clients[most]} loses ${inPoints(lost[most])}`;
-}
-
-/** @param {number} loss */
-function inPoints(loss) {
-  const text = points(loss);
-  return `${text} ${text === "1" ? "point" : "points"}`;
+  return lost[most] === 0 ? "no client has a better one" : `${clients[most]} is ${points(lost[most])} off its best`;
 }
 
 /** A loss with two digits, as Python has it. @param {number} loss */

@@ -43,7 +43,7 @@ export default lab("Playground", compute, playgroundView, {
 // What stands under the ranks while no score is explained. With FID, outlines say all that it sees of a distribution.
 const ASK = "avg: the mean of the clients’ own scores. all: one score against the pooled clients.";
 const WHY =
-  "avg: the mean of the scores against each client. all: one score against the dashed ellipse of all clients.";
+  "avg: the mean of the scores against each client. all: one score against the dashed ellipse of all clients. Lower is better.";
 const BEST = "Dotted: best by avg, the clients’ mean shape. Dashed: best by all, wider, because the clients lie apart.";
 
 // Where the lab is as wide, its charts have room from the beginning.
