@@ -80,6 +80,11 @@ def shown(value: Any, limit: int = 80) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+def one_line(text: str, longest: int) -> str:
+    """A stranger's text as one line that can be printed."""
+    return " ".join(printable(text, longest).split())
+
+
 def printable(text: str, limit: int) -> str:
     """At most `limit` letters of a text, cut at its end, with \\x1b and \\ud800 for what cannot be shown."""
     text = text if len(text) <= limit else text[: limit - 1] + "…"

@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 import math
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .. import __version__
-from ..errors import InvalidInput, check_choice, check_count, check_number, check_text, shown
+from ..errors import InvalidInput, check_choice, check_count, check_number, check_text, one_line, shown
+from ..evaluation.scores import Scores
 from ..files import open_plain
 from .options import DESIGNS, RESIZES, parser
 from .report import Report
 
 OTHER_NUMBERS = 3
 MAX_REPORT_BYTES, MAX_SETTING_LETTERS, MAX_LINES = 1 << 28, 1_000, 20
-# Of a score: what processors and libraries may move it by.
-TOLERANCE = 1e-7
+# What processors and libraries may move a score by: of itself, and of what it is the difference of.
+TOLERANCE, ROUNDING = 1e-7, 1e-11
 FIX = "Give a file that `nbmetrics score --json` wrote"
 
 
@@ -28,12 +31,12 @@ def read_report(path: str) -> dict[str, Any]:
         with open(open_plain(Path(path).expanduser(), 0), "rb") as file:
             data = file.read(MAX_REPORT_BYTES + 1)
         content = json.loads(data.decode())
-        if not {"options", "table", "versions"} <= set(content):
+        if not {"options", "table", "by_client"} <= set(content) or not isinstance(content["versions"], dict):
             raise ValueError
         return dict(content)
     except OSError as error:
         raise InvalidInput("REPORT", f"{shown(path)} cannot be read ({error.strerror})", FIX) from None
-    except (ValueError, TypeError, RecursionError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise InvalidInput("REPORT", f"{shown(path)} is not a report", FIX) from None
 
 
@@ -60,35 +63,59 @@ def settings_of(report: Mapping[str, Any], options: Namespace) -> Namespace:
 
 def compare(report: Mapping[str, Any], again: Report) -> tuple[list[str], bool]:
     """Return lines on which numbers of a report came out again, and whether all of them did."""
-    computed = {(row["generator"], row["metric"]): row for row in again.scores.table.to_dict("records")}
-    try:
-        told = {(row["generator"], row["metric"]): row for row in report["table"]}
-        made = str(report["versions"].get("nbmetrics"))[:MAX_SETTING_LETTERS]
-    except (TypeError, KeyError, AttributeError):
-        raise InvalidInput("REPORT", "has no table", FIX) from None
+    scores = again.scores
+    told = _numbers(report.get("table"), ("generator", "metric"), "table")
+    told |= _numbers(report.get("by_client"), ("generator", "metric", "client"), "by_client")
+    computed = _numbers(scores.table.to_dict("records"), ("generator", "metric"), "table")
+    computed |= _numbers(scores.clients.to_dict("records"), ("generator", "metric", "client"), "by_client")
     if told.keys() != computed.keys():
-        names = (sorted({str(generator) for generator, _ in rows}) for rows in (told, computed))
-        seen = "is of generators {}, and GENERATED gives {}".format(*(", ".join(own) for own in names))
+        here, there = ({(row, name) for row, name in numbers} for numbers in (told, computed))
+        row, name = min(here ^ there, key=repr)
+        which = "has no" if (row, name) in there else "has"
+        seen = f"{which} {name} of {one_line(' and '.join(row), MAX_SETTING_LETTERS)}, unlike CLIENTS and GENERATED"
         raise InvalidInput("REPORT", seen, "Give the same files or folders, by their names, in any order")
-    numbers = [(key, name) for key, row in told.items() for name in row if name in computed[key]]
-    numbers = [(key, name) for key, name in numbers if name not in ("generator", "metric", "note")]
-    differing = list(_differences(numbers, told, computed))
-    lines = [f"{len(numbers) - len(differing)} of {len(numbers)} numbers of the table come out again, to 7 digits."]
-    lines += differing[:MAX_LINES]
+    sizes = {(g, m): _size(scores, g, m) for m in scores.metrics for g in scores.generators}
+    differing = [
+        f"{row[1]} {name} of {' with '.join((row[0], *row[2:]))}: {before:.8g} in the report, {now:.8g} now"
+        for (row, name), now in computed.items()
+        if not _is_same(before := told[row, name], now, sizes[row[0], row[1]])
+    ]
+    lines = [f"{len(computed) - len(differing)} of {len(computed)} numbers come out again, to 7 digits."]
+    lines += [one_line(line, MAX_SETTING_LETTERS) for line in differing[:MAX_LINES]]
     lines += [f"… and {len(differing) - MAX_LINES} more"] * (len(differing) > MAX_LINES)
+    made = report["versions"].get("nbmetrics")
     if made != __version__:
-        lines.append(f"The report was made by nbmetrics {made}, and this is {__version__}.")
+        lines.append(f"The report was made by nbmetrics {one_line(str(made), 100)}, and this is {__version__}.")
     return lines, not differing
 
 
-def _differences(
-    numbers: list[tuple[tuple[str, str], str]], told: Mapping[Any, Any], computed: Mapping[Any, Any]
-) -> Iterator[str]:
-    for key, name in numbers:
-        before, now = told[key][name], float(computed[key][name])
-        value = math.nan if before is None else check_number(before, "REPORT")
-        scale = max(abs(float(computed[key][part])) for part in ("avg", "all"))
-        is_same = (math.isnan(value) and not math.isfinite(now)) or abs(value - now) <= TOLERANCE * max(scale, 1e-9)
-        if not is_same:
-            generator, metric = key
-            yield f"{metric} {name} of {generator}: {value:.8g} in the report, {now:.8g} now"
+def _numbers(rows: Any, names: tuple[str, ...], what: str) -> dict[tuple[tuple[str, ...], str], float]:
+    """Return the numbers of a table by its row and column; NaN for null."""
+    numbers: dict[tuple[tuple[str, ...], str], float] = {}
+    try:
+        for row in rows:
+            key = tuple(str(row[name]) for name in names)
+            for name, value in row.items():
+                if name in (*names, "note"):
+                    continue
+                if (key, name) in numbers:
+                    raise InvalidInput("REPORT", f"its {what} has {shown(' and '.join(key))} twice", FIX)
+                numbers[key, str(name)] = math.nan if value is None else float(value)
+    except (TypeError, KeyError, AttributeError, ValueError):
+        raise InvalidInput("REPORT", f"has no {what}", FIX) from None
+    return numbers
+
+
+def _size(scores: Scores, generator: str, metric: str) -> float:
+    """Return how large the numbers are that a score is the small difference of; its rounding is a part of that."""
+    cells, g = scores.result(metric), scores.generators.index(generator)
+    terms = [abs(term) for cell in (*cells.client_cells[g], cells.pooled_cells[g]) for term in cell.terms.values()]
+    summary = cells.generated[g]
+    scale = 0.0 if isinstance(summary, InvalidInput) else cells.metric.scale(summary)
+    return float(np.nanmax([scale, *terms], initial=0.0))
+
+
+def _is_same(before: float, now: float, size: float) -> bool:
+    if not math.isfinite(before) or not math.isfinite(now):
+        return not math.isfinite(before) and not math.isfinite(now)
+    return abs(before - now) <= TOLERANCE * max(abs(before), abs(now)) + ROUNDING * size

@@ -289,6 +289,7 @@ class Evaluation:
         store: Store | None = None,
     ) -> None:
         self._store = store
+        self._client_hashes: dict[tuple[int, ...], str | None] = {}
         self.design = None if uncertainty is None else check_design(uncertainty)
         self.federation = federation if isinstance(federation, Federation) else Federation(federation)
         let_hash((client.stream for client in self.federation), store)
@@ -387,7 +388,16 @@ class Evaluation:
             return KeptCells()
         state = self.states[metric]
         seen = [g.samples.answers(state.metric) or g.samples.whole(state.metric) for g in generators]
-        return self._store.cells_of(state.metric, state.samples, self.weights, seen)
+        hashes = [self._hash_of(sample, self._store) for sample in state.samples]
+        return self._store.cells_of(state.metric, hashes, self.weights, seen)
+
+    def _hash_of(self, sample: Sample, store: Store) -> str | None:
+        """Return the hash of a client's rows as they were when they were first summarised, by any metric."""
+        parts = (sample.rows, sample.distribution, sample.test, sample.condition, sample.stream)
+        of = tuple(map(id, parts))  # the federation has them as long as this does
+        if of not in self._client_hashes:
+            self._client_hashes[of] = store.fingerprints.of_sample(sample)
+        return self._client_hashes[of]
 
     def to_scores(self, tables: Sequence[Cells]) -> Scores:
         """Return `Scores` of the tables of all metrics."""

@@ -23,7 +23,7 @@ from .compute import Evaluation
 from .influence import Influence
 from .samples import show_reading
 from .scores import Scores
-from .store import Store
+from .store import Store, let_hash
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -110,6 +110,7 @@ def evaluate(
         clients = len(evaluation.names)
         with progress_bar(progress, len(evaluation.metrics) * (clients + len(names) * (clients + 1))) as bar:
             tables = evaluation.compute(bar.update)
+        let_hash(streams, None)
     check_any_score(tables)
     if evaluation.design is not None and not isinstance(evaluation.design, Influence):
         for line in (caution for table in tables for caution in table.cautions):

@@ -91,7 +91,6 @@ class Fingerprints:
 
     def __init__(self, key: bytes) -> None:
         self.key = key
-        self._arrays: dict[int, tuple[Any, str]] = {}  # by id, with the array, which keeps its id
 
     def hasher(self) -> Any:
         """Return an empty hash of this store."""
@@ -119,10 +118,21 @@ class Fingerprints:
         except Unknown:
             return None
 
-    def of_metric(self, metric: Metric[Any]) -> str | None:
-        """Return the hash of a metric with its settings, by this version of the package; None of a user's own."""
+    def of_terms(self, metric: Metric[Any]) -> str | None:
+        """Return the hash of a metric with all that its terms depend on."""
         try:
-            return self.of_text("metric", __version__, self._of(metric))
+            return self.of_text("terms", self._of(metric))
+        except Unknown:
+            return None
+
+    def of_metric(self, metric: Metric[Any]) -> str | None:
+        """Return the hash of a metric with its settings, by this version of the package; None of a user's own.
+
+        Two that differ only in what `Metric.canonical` leaves out have the same.
+        """
+        canonical = metric.canonical
+        try:
+            return self.of_text("metric", __version__, self._of(canonical), str(canonical is metric))
         except Unknown:
             return None
 
@@ -161,12 +171,8 @@ class Fingerprints:
             raise Unknown
         return self.of_text(what, name)
 
-    def _of_array(self, array: Any) -> str:
-        if id(array) not in self._arrays:
-            self._arrays[id(array)] = array, self._hash_of_array(to_numpy(array))
-        return self._arrays[id(array)][1]
-
-    def _hash_of_array(self, array: np.ndarray) -> str:
+    def _of_array(self, value: Any) -> str:
+        array = to_numpy(value)
         if array.dtype.hasobject:
             raise Unknown
         rows = self.rows_hash()

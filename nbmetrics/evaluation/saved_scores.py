@@ -20,6 +20,7 @@ import numpy as np
 from ..errors import (
     InvalidInput,
     check_choice,
+    check_count,
     check_flag,
     check_names,
     check_number,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 KIND, VERSION = "nbmetrics scores", 1
 MAX_FILE_BYTES, MAX_LINES, MAX_LINE_LETTERS = 1 << 28, 10_000, 20_000
-MAX_PARTIES, MAX_METRICS, MAX_TERMS, MAX_LEDGER_ROWS = 100_000, 1_000, 100, 1_000_000
+MAX_CLIENTS, MAX_GENERATORS, MAX_METRICS, MAX_TERMS, MAX_LEDGER_ROWS = 100_000, 2_000, 1_000, 100, 1_000_000
 AGAIN = "Evaluate again; with nm.evaluate(…, store=folder) that costs only what is new"
 FIX = "Give a file that scores.save(path) wrote"
 FLAGS = ("higher_is_better", "is_distance", "is_squared", "is_conditional")
@@ -247,7 +248,7 @@ def _checked_content(data: bytes) -> dict[str, Any]:
     checksum = content.pop("sha256", None)
     if content.get("format") != KIND:
         raise InvalidInput("format", f"is {shown(content.get('format'))}", FIX)
-    if content["version"] != VERSION:
+    if type(content["version"]) is not int or content["version"] != VERSION:
         fix = "Open it with the version of nbmetrics that wrote it, or a newer one"
         raise InvalidInput("version", f"is {shown(content['version'])}, and this one reads {VERSION}", fix)
     if checksum != hashlib.sha256(_text(content).encode()).hexdigest():
@@ -256,12 +257,12 @@ def _checked_content(data: bytes) -> dict[str, Any]:
 
 
 def _parts(content: Mapping[str, Any]) -> dict[str, Any]:
-    clients = _items(content["clients"], MAX_PARTIES)
+    clients = _items(content["clients"], MAX_CLIENTS)
     names = check_names([client["name"] for client in clients], "clients")
     given = [_number(client["weight"]) for client in clients]
     if not math.isclose(math.fsum(check_weights(given, len(names))), math.fsum(given), rel_tol=1e-9):
         raise InvalidInput("weights", "do not add up to 1", FIX)
-    generators = check_names(_items(content["generators"], MAX_PARTIES), "generators")
+    generators = check_names(_items(content["generators"], MAX_GENERATORS), "generators")
     shape = len(generators), len(names)
     metrics = [_cells(item, tuple(given), shape) for item in _items(content["metrics"], MAX_METRICS)]
     check_names([cells.name for cells in metrics], "metrics")
@@ -272,10 +273,22 @@ def _parts(content: Mapping[str, Any]) -> dict[str, Any]:
         "weights": tuple(given),
         "generators": generators,
         "results": metrics,
-        "convention": check_text(content["convention"], "convention", MAX_LINE_LETTERS),
+        "convention": _line(content["convention"], "convention"),
         "provenance": _provenance(content["provenance"]),
-        "ledger": [[row[name] for name in LEDGER_COLUMNS] for row in _items(content["ledger"], MAX_LEDGER_ROWS)],
+        "ledger": [_ledger_row(row) for row in _items(content["ledger"], MAX_LEDGER_ROWS)],
     }
+
+
+def _ledger_row(row: Mapping[str, Any]) -> list[Any]:
+    texts = {name: _line(row[name], name) for name in LEDGER_COLUMNS if not name.startswith("bytes")}
+    return [texts[name] if name in texts else check_count(row[name], name, minimum=0) for name in LEDGER_COLUMNS]
+
+
+def _line(text: Any, what: str) -> str:
+    """Return a text of one line, which may be long."""
+    if "\n" in (line := check_text(text, what, MAX_LINE_LETTERS)):
+        raise InvalidInput(what, "has several lines", FIX)
+    return line
 
 
 def ledger_of(rows: Sequence[Sequence[Any]]) -> pd.DataFrame:
@@ -287,19 +300,20 @@ def ledger_of(rows: Sequence[Sequence[Any]]) -> pd.DataFrame:
 
 def _provenance(content: Any) -> dict[str, Any]:
     if content:
-        check_text(content["nbmetrics"], "nbmetrics", 100)
-        check_text(content["date"], "date", 100)
+        for name in ("nbmetrics", "date"):
+            check_names([content[name]], name)
     return dict(content)
 
 
 def _cells(item: Mapping[str, Any], weights: tuple[float, ...], shape: tuple[int, int]) -> SavedCells:
-    name, label, convention = (check_text(item[key], key, MAX_LINE_LETTERS) for key in ("name", "label", "convention"))
+    name, label = (check_names([item[key]], key)[0] for key in ("name", "label"))
+    convention = _line(item["convention"], "convention")
     metric = SavedMetric(name, label, convention, item)
     rows = [[_cell(cell) for cell in _items(row, shape[1])] for row in _items(item["by_client"], shape[0])]
     pooled = [_cell(cell) for cell in _items(item["all"], shape[0])]
     if [len(row) for row in rows] != [shape[1]] * shape[0] or len(pooled) != shape[0]:
         raise InvalidInput("scores", "are not one for each generator and client", FIX)
-    lines = [check_text(line, "cautions", MAX_LINE_LETTERS) for line in _items(item["cautions"], MAX_LINES)]
+    lines = [_line(line, "cautions") for line in _items(item["cautions"], MAX_LINES)]
     noise = _noise(item["noise"], shape) if "noise" in item else None
     return SavedCells(
         metric,
@@ -323,9 +337,9 @@ def _cell(item: Mapping[str, Any]) -> Cell:
 
 
 def _noise(item: Mapping[str, Any], shape: tuple[int, int]) -> SavedNoise:
-    design = check_text(item["design"], "design", MAX_LINE_LETTERS)
+    design = _line(item["design"], "design")
     if "refusal" in item:
-        argument, seen, fix = (check_text(text, "refusal", MAX_LINE_LETTERS) for text in item["refusal"])
+        argument, seen, fix = (_line(text, "refusal") for text in item["refusal"])
         return SavedNoise(design, {}, {}, InvalidInput(argument, seen, fix))
     ends = {
         part: Ends(*(_array(item["ends"][part][end], shape if part == "client" else shape[:1]) for end in ENDS))

@@ -24,7 +24,7 @@ from typing import Any
 
 from ..errors import InvalidInput, shown
 from ..files import open_plain
-from ..metrics import Metric, Sample
+from ..metrics import Metric
 from ..summaries.stream import Stream
 from .cells import Cell, KeptCells
 from .fingerprints import KEY_BYTES, Fingerprints
@@ -32,7 +32,7 @@ from .fingerprints import KEY_BYTES, Fingerprints
 FORMAT, HEAD = 1, "nbmetrics-store.json"
 _LOG = re.compile(r"cells-[0-9a-f]{16}\.log", re.ASCII)
 _KEY = re.compile(rf"[0-9a-f]{{{2 * KEY_BYTES}}}", re.ASCII)
-MAX_HEAD_BYTES, MAX_LOG_BYTES, MAX_LINE_BYTES = 1_000, 1 << 30, 1 << 16
+MAX_HEAD_BYTES, MAX_LOG_BYTES, MIN_LINE_BYTES, MAX_LINE_BYTES = 1_000, 1 << 30, 34, 1 << 16
 
 
 class StoreWarning(UserWarning):
@@ -71,9 +71,12 @@ class Store:
         return {"found": self.found, "computed": self.computed}
 
     def cells_of(
-        self, metric: Metric[Any], clients: Sequence[Sample], weights: Sequence[float], generators: Sequence[Any]
+        self, metric: Metric[Any], clients: Sequence[str | None], weights: Sequence[float], generators: Sequence[Any]
     ) -> MetricStore:
-        """Return the scores of one metric; `generators` : a sample each, or a tuple of answers to each client."""
+        """Return the scores of one metric.
+
+        `clients` : their hashes; `generators` : a sample each, or a tuple of answers to each client
+        """
         return MetricStore(self, metric, clients, weights, generators)
 
     def get(self, key: str) -> dict[str, Any] | None:
@@ -100,6 +103,8 @@ class Store:
             self._log = (self.folder / f"cells-{secrets.token_hex(8)}.log").open("xb", buffering=0)
         if self._log.write(line) != len(line):
             raise OSError("the disk is full")
+        if os.fstat(self._log.fileno()).st_nlink == 0:
+            raise OSError("its file was removed")
 
     def close(self) -> None:
         """Let go of the log."""
@@ -125,23 +130,39 @@ class Store:
                     yield record
 
     def _read_line(self, line: bytes) -> tuple[str, dict[str, Any]] | None:
-        if len(line) > MAX_LINE_BYTES:
+        if not MIN_LINE_BYTES <= len(line) <= MAX_LINE_BYTES:
             return None
         try:
             text = line[33:].decode()
             if self._line(text) != line + b"\n":
                 return None
             record = json.loads(text)
+            numbers = [record["value"], *dict(record["terms"]).values()]
+            numbers += [] if record["size_gap"] is None else [record["size_gap"]]
+            if not all(isinstance(number, float) and math.isfinite(number) for number in numbers):
+                return None
             return str(record["key"]), record
         except (ValueError, KeyError, TypeError, RecursionError):
             return None
+
+
+def _link(draft: Path, target: Path) -> None:
+    """Give a file its name, unless another has it: FileExistsError."""
+    try:
+        os.link(draft, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links; between the two lines another process may be first
+        if target.exists():
+            raise FileExistsError from None
+        os.replace(draft, target)
 
 
 def let_hash(streams: Iterable[Any], store: Store | None) -> None:
     """Let later passes of the streams among these hash what they read for a store; without one, let none."""
     for stream in streams:
         if isinstance(stream, Stream):
-            stream.hasher = None if store is None else store.fingerprints.rows_hash
+            stream.hasher, stream.digest = None if store is None else store.fingerprints.rows_hash, None
 
 
 class MetricStore(KeptCells):
@@ -154,21 +175,28 @@ class MetricStore(KeptCells):
         self,
         store: Store,
         metric: Metric[Any],
-        clients: Sequence[Sample],
+        clients: Sequence[str | None],
         weights: Sequence[float],
         generators: Sequence[Any],
     ) -> None:
         self._store, of = store, store.fingerprints
-        self._metric = of.of_metric(metric.canonical)
-        self._terms = of.of_metric(metric)
-        self._clients = [of.of_sample(sample) for sample in clients]
-        self._weights = ",".join(map(repr, weights))
-        self._generators = [self._answers(given, len(clients)) for given in generators]
+        self._metric, self._terms = of.of_metric(metric), of.of_terms(metric)
+        self._clients, self._weights = list(clients), ",".join(map(repr, weights))
+        self._generators = [self._answers(given, metric.is_conditional) for given in generators]
 
-    def _answers(self, given: Any, clients: int) -> list[str | None]:
-        """Return the hash of what each client's score is of: the generator itself, or its answers to the client."""
-        of_sample = self._store.fingerprints.of_sample
-        return [*map(of_sample, given)] if isinstance(given, tuple) else [of_sample(given)] * clients
+    def _answers(self, given: Any, is_conditional: bool) -> list[str | None]:
+        """Return the hash of what each client's score is of: the generator itself, or its answers to the client.
+
+        Of a metric that is not conditional it is the mixture of all answers, which depends on the weights.
+        """
+        of = self._store.fingerprints
+        if not isinstance(given, tuple):
+            return [of.of_sample(given)] * len(self._clients)
+        answers = [of.of_sample(sample) for sample in given]
+        known = [answer for answer in answers if answer is not None]
+        if is_conditional:
+            return list(answers)
+        return [of.of_text(self._weights, *known) if len(known) == len(answers) else None] * len(answers)
 
     def find(self, g: int, i: int | None) -> Cell | None:
         """Return the score of a generator with a client, with all pooled for None; None where it is not kept."""
@@ -210,7 +238,7 @@ def _checked_folder(folder: Any) -> Path:
     except (TypeError, ValueError, OSError, RuntimeError) as error:
         why = f" ({error.strerror})" if isinstance(error, OSError) and error.strerror else ""
         raise InvalidInput("store", f"got {shown(folder)}, which cannot be a folder{why}", fix) from None
-    if HEAD not in names and any(not name.startswith(f".{HEAD}.") for name in names):
+    if HEAD not in names and any(not name.startswith(".") for name in names):
         raise InvalidInput("store", f"{shown(str(path))} contains other files and is not a store", fix)
     return path
 
@@ -244,7 +272,7 @@ def _write_once(target: Path, text: str) -> None:
         try:
             with open(descriptor, "w", encoding="utf-8") as file:
                 file.write(text)
-            os.link(draft, target)
+            _link(draft, target)
         except FileExistsError:
             pass
         finally:

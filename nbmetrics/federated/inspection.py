@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from ..errors import printable
+from ..errors import one_line
 from .client import can_be_rebuilt_from
 from .serialization import NAME, Section, has_checksum, read
 from .summary_codec import REVEALS
@@ -53,8 +53,8 @@ def _about(section: Section, dim: int) -> Iterator[str]:
     numbers = sum(array.size for array in section.arrays.values())
     held = f", {numbers:,} numbers of {section.type[-1]} bytes" if numbers else ""
     yield (
-        f"{printable(section.metric, MAX_SETTING_LETTERS)}: {REVEALS.get(section.kind, section.kind)}{held}. "
-        f"{printable(section.settings_text, MAX_SETTING_LETTERS)}"
+        f"{one_line(section.metric, MAX_SETTING_LETTERS)}: {REVEALS.get(section.kind, section.kind)}{held}. "
+        f"{one_line(section.settings_text, MAX_SETTING_LETTERS)}"
     )
     notes = section.notes
     if "lost" in notes:
@@ -78,6 +78,6 @@ def _promises(sections: list[Section]) -> Iterator[str]:
         epsilon, delta = (max(s.notes.get(key, math.inf) for s in noisy) for key in ("epsilon", "delta"))
         yield f"Each row is protected: ε = {epsilon:g}, δ = {delta:g} for all noisy metrics, one row replaced."
     if bare:
-        names = ", ".join(printable(section.metric, MAX_SETTING_LETTERS) for section in bare)
+        names = ", ".join(one_line(section.metric, MAX_SETTING_LETTERS) for section in bare)
         yield f"Without noise: {names}. Whoever knows all rows but one can compute that one."
     yield "It is neither signed nor encrypted: that is the transport's part (docs/federated.md)."

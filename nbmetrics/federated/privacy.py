@@ -176,7 +176,7 @@ def clipped_moments(rows: Any, privacy: Privacy) -> tuple[np.ndarray, np.ndarray
 def centre_of(privacy: Privacy, dim: int) -> np.ndarray:
     centre = np.zeros(dim) if privacy.centre is None else privacy.centre
     if len(centre) != dim:
-        raise InvalidInput("centre", f"has {len(centre)} numbers for {dim} features", "Give one number for each feature")
+        raise InvalidInput("centre", f"has {len(centre)} numbers for {dim} features", "Give one for each feature")
     return np.asarray(centre)
 
 

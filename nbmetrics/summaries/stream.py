@@ -313,7 +313,7 @@ class Stream(HashedRows):
     def __getstate__(self) -> dict[str, Any]:
         if not self.is_repeatable:
             raise InvalidInput("data", "an iterator cannot be sent to another process", AGAIN)
-        return vars(self)
+        return {**vars(self), "hasher": None, "digest": None}
 
     def __repr__(self) -> str:
         rows = "rows" if self.size is None else f"{self.size:,} rows"

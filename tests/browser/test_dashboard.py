@@ -110,7 +110,9 @@ def test_verdict_and_leaderboard_are_pythons_under_any_weights(saved, disagreein
     alike = np.full(4, 0.25)
     assert_numbers_are_pythons(root, lab, alike, "fid", ("avg",))
     assert all(row["cells"]["all"]["text"].count("≈") == 1 for row in rows_of(root))
-    expect(heading(root)).to_contain_text("On FID avg, Narrow wins. The winner by all is not computed for these weights yet.")
+    expect(heading(root)).to_contain_text(
+        "On FID avg, Narrow wins. The winner by all is not computed for these weights yet."
+    )
     weight(root, "c2").press("End")  # all is its data
     for row in rows_of(root):
         assert row["cells"]["all"] == row["cells"]["avg"] and row["cells"]["gap"]["value"] == 0

@@ -1,6 +1,9 @@
 """A store gives back the scores that a call without one computes, whatever happened to it meanwhile."""
 
+import errno
 import json
+import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +15,7 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.evaluation.fingerprints import Fingerprints
-from nbmetrics.evaluation.store import HEAD, StoreWarning
+from nbmetrics.evaluation.store import HEAD, Store, StoreWarning
 from nbmetrics.metrics import Sample
 from tests import ROOT
 
@@ -304,3 +307,85 @@ def test_a_dashboard_has_the_scores_of_a_store_and_adds_its_own(tmp_path):
     finally:
         dashboard.close()
     assert counts(nm.evaluate(clients(), generators(3), store=tmp_path))["computed"] == 0
+
+
+def test_scores_of_all_answers_together_depend_on_every_client_and_weight(tmp_path):
+    x = np.random.default_rng(0).normal(size=(50, 2))
+
+    def both(weight, more=()):
+        clients = {"a": nm.Client(x + 1.0, condition=x + 1.0, weight=weight)}
+        clients |= {
+            name: nm.Client(x - 1.0 - k, condition=x - 1.0 - k, weight=1) for k, name in enumerate(["b", *more])
+        }
+        return clients, {"g": lambda x, rng: x + 0.5}, ["fid", "kid", "cfid", "auth_pct"]
+
+    for given in (both(1), both(5), both(5, ["c"])):
+        assert farthest(nm.evaluate(*given, store=tmp_path), nm.evaluate(*given)) < 1e-12
+
+
+def test_rows_that_are_changed_in_place_are_other_rows(tmp_path):
+    rows, buffer = clients(3), generators(1)["g0"]
+    truth = nm.evaluate(rows, {"g": buffer.copy()}, "fid").values("fid").all[0]
+    dashboard = nm.Dashboard(rows, {"g": buffer}, "fid", store=tmp_path)
+    try:
+        dashboard.wait()
+        buffer += 3.0
+        dashboard.attach("h", buffer)
+        dashboard.wait()
+        expected = nm.evaluate(rows, {"h": buffer}, "fid").values("fid").all[0]
+        assert dashboard.scores.values("fid").all[1] == pytest.approx(expected, rel=1e-12)
+    finally:
+        dashboard.close()
+    again = nm.evaluate(rows, {"g": buffer - 3.0}, "fid", store=tmp_path)
+    assert again.values("fid").all[0] == pytest.approx(truth, rel=1e-9)
+
+
+def test_batches_of_several_types_are_never_taken_for_others(tmp_path):
+    first = np.arange(32, dtype=np.float32).reshape(8, 4)
+    for head in (first, first.view(np.float64).reshape(4, 4)):
+        given = {"a": nm.Client(lambda head=head: iter([head, clients(1, 4)["c0"]]))}, generators(1, 4), "fid"
+        assert farthest(nm.evaluate(*given, store=tmp_path), nm.evaluate(*given)) == 0.0
+
+
+def test_a_score_about_a_centre_is_not_given_where_none_was_needed(tmp_path):
+    rows = clients()["c0"]
+    apart = {"a": rows + 1e4, "b": rows - 1e4}
+    nm.evaluate(apart, generators(1), "kid", store=tmp_path)
+    assert counts(nm.evaluate({"a": apart["a"]}, generators(1), "kid", store=tmp_path))["found"] == 0
+
+
+def test_what_is_pickled_has_neither_key_nor_hash_nor_rows_of_others(tmp_path):
+    np.save(tmp_path / "a.npy", clients()["c0"])
+    client = nm.Client(nm.Stream(np.load(tmp_path / "a.npy", mmap_mode="r")))
+    secret = clients()["c1"]
+    scores = nm.evaluate({"a": client, "b": secret}, generators(1), "fid", store=tmp_path / "s")
+    key = bytes.fromhex(json.loads((tmp_path / "s" / HEAD).read_text())["key"])
+    for thing in (client, client.stream, nm.Federation({"a": client}), scores.provenance):
+        text = pickle.dumps(thing)
+        assert key not in text and secret.tobytes() not in text
+
+
+def test_a_file_system_without_hard_links_has_stores_too(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EPERM, "no links here")
+
+    monkeypatch.setattr("os.link", refuse)
+    nm.evaluate(clients(1), generators(1), "fid", store=tmp_path / "s")
+    assert counts(nm.evaluate(clients(1), generators(1), "fid", store=tmp_path / "s"))["found"] == 2
+
+
+def test_a_folder_that_is_removed_meanwhile_is_told(tmp_path, monkeypatch):
+    keep = Store.keep
+
+    def remove_first(self, *args):
+        keep(self, *args)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    monkeypatch.setattr(Store, "keep", remove_first)
+    with pytest.warns(StoreWarning, match="was removed"):
+        nm.evaluate(clients(), generators(), "fid", store=tmp_path / "s")
+
+
+def test_hidden_files_are_no_reason_to_refuse(tmp_path):
+    (tmp_path / ".DS_Store").write_bytes(b"")
+    assert counts(nm.evaluate(clients(1), generators(1), "fid", store=tmp_path))["computed"] == 2
