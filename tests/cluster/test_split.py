@@ -120,6 +120,20 @@ def test_rows_that_change_after_the_first_look_are_refused(dask_client, tmp_path
         nm.evaluate({"large": client}, made.generators(), cluster=dask_client)
 
 
+@pytest.mark.usefixtures("small_parts")
+def test_parts_whose_workers_are_killed_are_read_again(dask_client, tmp_path):
+    makers = [partial(made.rows, 17), partial(made.killing, 18, tmp_path, after=1), partial(made.rows, 19)]
+    shapes = [made.rows(k).shape for k in (17, 18, 19)]
+    blocks = [
+        dask.array.from_delayed(dask.delayed(maker)(), shape, float)
+        for maker, shape in zip(makers, shapes, strict=True)
+    ]
+    scores = nm.evaluate({"large": dask.array.concatenate(blocks)}, made.generators(), cluster=dask_client)
+    assert len(list(tmp_path.iterdir())) == 4
+    rows = np.concatenate([made.rows(k) for k in (17, 18, 19)])
+    assert farthest(scores, nm.evaluate({"large": rows}, made.generators())) < 1e-12
+
+
 def test_parts_of_a_file_have_the_hash_of_the_file(dask_client, tmp_path):
     size, dim = 600_000, 8  # three blocks of the hash, two parts
     rows = np.random.default_rng(1).standard_normal((size, dim), dtype=np.float32)
