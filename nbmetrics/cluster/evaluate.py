@@ -23,6 +23,7 @@ from ..evaluation.scores import Scores
 from ..evaluation.store import Store
 from ..federation import as_generators
 from ..metrics.base import Metric
+from ..metrics.streaming import can_merge
 from .client_tasks import Leaves, TaskCells, check_fits
 from .connection import check_installed, connect
 from .first_look import federation_of
@@ -87,9 +88,12 @@ def _all_results(
     refused_names = {name for name, clients in evaluation.states.items() if clients.refusal}
     metrics = {name: clients.metric for name, clients in evaluation.states.items() if name not in refused_names}
     in_tree = {name: metric for name, metric in metrics.items() if metric.pool_operator(dim)}
+    has_parts = any(len(source.parts) > 1 for source in sources)
+    split = {name: metric for name, metric in in_tree.items() if has_parts and can_merge(metric, dim)}
+    unsplit = {name: metric for name, metric in in_tree.items() if name not in split}
     by_pairs = {n: m for n, m in metrics.items() if n not in in_tree and m.pairwise_pool(dim) and has_room(evaluation)}
     whole = {name: metric for name, metric in metrics.items() if name not in in_tree and name not in by_pairs}
-    for chosen, score in ((in_tree, _score), (by_pairs, score_by_pairs), (whole, _score)):
+    for chosen, score in ((split, _score), (unsplit, _score), (by_pairs, score_by_pairs), (whole, _score)):
         if chosen:
             results_by_name.update(score(evaluation, chosen, sources, runner, store, tell))
     log.info("%d tasks", runner.tasks)

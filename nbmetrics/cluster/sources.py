@@ -151,13 +151,10 @@ def part_rows(size: int, dim: int, chunk: int = 1) -> tuple[int, bool]:
 
 
 def _stream_source(name: str, stream: Stream) -> ClusterSource:
-    """Return where the rows of a stream come from, in parts where it can be read from any place."""
-    parts: list[tuple[Callable[[], Any], tuple[Any, ...]]] = []
-    is_aligned = False
-    if stream.is_sliceable and stream.size is not None:
-        rows, is_aligned = part_rows(stream.size, stream.dim, stream.chunk)
-        parts = [(part, ()) for part in stream.split(rows)] if stream.size > rows else []
-    return ClusterSource(name, (), partial(_quiet_stream, stream), parts, is_aligned)
+    """Return where the rows of a stream come from, in parts where it can be split."""
+    rows, is_aligned = part_rows(stream.size or 0, stream.dim, stream.chunk)
+    parts = [(part, ()) for part in stream.split(rows)]
+    return ClusterSource(name, (), partial(_quiet_stream, stream), parts, is_aligned and stream.is_sliceable)
 
 
 def _block_parts(array: Any) -> list[tuple[Callable[[], Any], tuple[Any, ...]]]:

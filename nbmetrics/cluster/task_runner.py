@@ -11,6 +11,7 @@ import logging
 import math
 import queue
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
@@ -97,11 +98,13 @@ class TaskRunner:
         `TRIAL_CLIENTS_PER_THREAD` parties a thread show how long one takes; the others go in groups that take about
         `SECONDS_PER_TASK` seconds.
         The result begins with the seconds of a processor that its last party took, as the first pays for imports.
-        Who has data on a worker is alone in a task, which goes to the data.
+        Who has data on a worker is alone in a task, which goes to the data; and so is every part of a large client.
         """
-        there = [party for party in parties if party[1]]
-        alone = [self._submit_group(function, [party], shared, about) for party in there]
-        parties = [party for party in parties if not party[1]]
+        counts = Counter(name for name, _, _ in parties)
+        is_alone = [bool(data) or counts[name] > 1 for name, data, _ in parties]
+        single = [party for party, is_one in zip(parties, is_alone, strict=True) if is_one]
+        alone = [self._submit_group(function, [party], shared, about) for party in single]
+        parties = [party for party, is_one in zip(parties, is_alone, strict=True) if not is_one]
         step = max(1, min(TRIAL_CLIENTS_PER_THREAD, len(parties) // self.threads))
         trials = parties[: step * self.threads]
         first = [self._submit_group(function, trials[k : k + step], shared, about) for k in range(0, len(trials), step)]

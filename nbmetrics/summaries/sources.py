@@ -11,6 +11,7 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, MappingView, Sequence, Set
+from functools import partial
 from inspect import Signature, signature
 from itertools import chain
 from pathlib import Path
@@ -48,6 +49,13 @@ class Source:
     def parts(self, rows: int | None) -> Iterator[Any]:
         """The batches; of `rows` rows where the source can be cut anywhere, and that is asked for."""
         raise NotImplementedError
+
+    def split(self, rows: int) -> list[Callable[[], Part]]:
+        """What reads `rows` rows or some more, each part where and when it is called; [] where it is read as a whole.
+
+        Parts have exactly `rows` rows, but for the last, where the source can be cut anywhere.
+        """
+        return []
 
 
 class Once(Source):
@@ -133,6 +141,13 @@ class SliceSource(Source):
         step = self.chunk * max(1, step // self.chunk)
         return (self.read(a, min(a + step, stop)) for a in range(start, stop, step))
 
+    def split(self, rows: int) -> list[Callable[[], Part]]:
+        size = int(self.array.shape[0])
+        return [partial(self._part, a, min(a + rows, size)) for a in range(0, size, rows)]
+
+    def _part(self, start: int, stop: int) -> Part:
+        return Part(self.between(start, stop), self.what, start)
+
     def read(self, start: int, stop: int) -> np.ndarray:
         """Some rows, as an array of their own."""
         return np.array(self.array[start:stop])
@@ -196,14 +211,34 @@ class Parquet(Source):
         self.size = sum(self._open_file(path).metadata.num_rows for path in paths)
 
     def parts(self, rows: int | None) -> Iterator[Any]:
+        return self._read([(path, None) for path in self._paths])
+
+    def split(self, rows: int) -> list[Callable[[], Part]]:
+        """Row groups of one or of several files, as many as have so many rows."""
+        parts, groups, start, count = list[Callable[[], Part]](), list[tuple[Path, list[int] | None]](), 0, 0
+        for path in self._paths:
+            metadata = self._open_file(path).metadata
+            for group in range(metadata.num_row_groups):
+                groups.append((path, [group]))
+                count += metadata.row_group(group).num_rows
+                if count >= rows or start + count == self.size:
+                    parts.append(partial(self._part, groups, start))
+                    groups, start, count = [], start + count, 0
+        return parts
+
+    def _part(self, groups: Sequence[tuple[Path, list[int] | None]], start: int) -> Part:
+        return Part(self._read(groups), self.what, start)
+
+    def _read(self, groups: Iterable[tuple[Path, list[int] | None]]) -> Iterator[Any]:
+        """The rows of these groups of files, of all groups for None."""
         columns = list(self.columns or ())
         step = _passing(8 * len(columns))
-        for path in self._paths:
+        for path, some in groups:
             file = self._open_file(path)
             if missing := [name for name in columns if name not in file.schema_arrow.names]:
                 seen = f"{shown(path.name)} has no {shown(missing)}"
                 raise InvalidInput("data", seen, f"Give files that all have the columns of {self._paths[0].name}")
-            for table in file.iter_batches(batch_size=step, columns=columns):
+            for table in file.iter_batches(batch_size=step, row_groups=some, columns=columns):
                 for name in columns:
                     if gaps := table.column(name).null_count:
                         count = f"{gaps} value{' is' if gaps == 1 else 's are'}"

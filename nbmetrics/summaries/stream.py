@@ -6,7 +6,6 @@ What they come from is in sources.py; a metric says by `Metric.streaming_mode` h
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
-from functools import partial
 from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -189,9 +188,8 @@ class Stream(HashedRows):
         return self._source.chunk if isinstance(self._source, SliceSource) else 1
 
     def split(self, rows: int) -> list[Callable[[], Part]]:
-        """Return what reads `rows` rows at a time, each part where and when it is called, where `is_sliceable`."""
-        assert isinstance(self._source, SliceSource) and self.size is not None
-        return [partial(_part, self._source, a, min(a + rows, self.size)) for a in range(0, self.size, rows)]
+        """Return what reads the rows in parts, see `Source.split`."""
+        return self._source.split(rows)
 
     def check_unread(self) -> None:
         """Refuse an iterator that was read, as it gives its batches once."""
@@ -318,10 +316,6 @@ class Stream(HashedRows):
     def __repr__(self) -> str:
         rows = "rows" if self.size is None else f"{self.size:,} rows"
         return f"Stream({self.what}: {rows}, dim={self.dim})"
-
-
-def _part(source: SliceSource, start: int, stop: int) -> Part:
-    return Part(source.between(start, stop), source.what, start)
 
 
 class BadRows(InvalidInput):

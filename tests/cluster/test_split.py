@@ -31,6 +31,12 @@ def small_parts(monkeypatch):
     monkeypatch.setattr(sources, "MIN_ROWS_PER_FEATURE", 1)
 
 
+def as_table(rows):
+    import pyarrow
+
+    return pyarrow.table({f"x{k}": column for k, column in enumerate(rows.T)})
+
+
 def as_given(kind, rows, folder, client):
     if kind == "npy":
         np.save(folder / "rows.npy", rows)
@@ -40,12 +46,17 @@ def as_given(kind, rows, folder, client):
         array = zarr.create_array(folder / "rows.zarr", shape=rows.shape, dtype=rows.dtype, chunks=(60, rows.shape[1]))
         array[:] = rows
         return nm.Client(array)
+    if kind == "parquet":
+        pq = pytest.importorskip("pyarrow.parquet")
+        for part, some in enumerate(np.split(rows, [330])):
+            pq.write_table(as_table(some), folder / f"{part}.parquet", row_group_size=60)
+        return folder
     array = dask.array.from_array(rows, chunks=(60, rows.shape[1]))
     return client.persist(array) if kind == "persisted" else array
 
 
 @pytest.mark.usefixtures("small_parts")
-@pytest.mark.parametrize(("kind", "parts"), [("npy", 7), ("zarr", 6), ("dask", 6), ("persisted", 12)])
+@pytest.mark.parametrize(("kind", "parts"), [("npy", 7), ("zarr", 6), ("parquet", 6), ("dask", 6), ("persisted", 12)])
 def test_a_large_client_is_several_tasks_with_the_scores_of_one(dask_client, tmp_path, kind, parts):
     rows, small = large(), made.rows(3)
     clients = {"large": as_given(kind, rows, tmp_path, dask_client), "small": small}
@@ -54,8 +65,9 @@ def test_a_large_client_is_several_tasks_with_the_scores_of_one(dask_client, tmp
     assert len(found[0].parts) == parts
     assert federation.clients[0].rows.shape == rows.shape
     runner.release()
-    scores = nm.evaluate(clients, made.generators(), cluster=dask_client)
-    local = nm.evaluate({"large": rows, "small": small}, made.generators())
+    metrics = ["fid", "kid", nm.metrics.MFID(condition_dim=1)]  # MFID cannot be split
+    scores = nm.evaluate(clients, made.generators(), metrics, cluster=dask_client)
+    local = nm.evaluate({"large": rows, "small": small}, made.generators(), metrics)
     assert farthest(scores, local) < 1e-12
     assert scores.ledger.equals(local.ledger)
     assert scores.conventions == local.conventions
@@ -109,6 +121,20 @@ def test_rows_that_change_after_the_first_look_are_refused(dask_client, tmp_path
         nm.evaluate({"large": client}, made.generators(), cluster=dask_client)
 
 
+@pytest.mark.usefixtures("small_parts")
+def test_parts_whose_workers_are_killed_are_read_again(dask_client, tmp_path):
+    makers = [partial(made.rows, 17), partial(made.killing, 18, tmp_path, after=1), partial(made.rows, 19)]
+    shapes = [made.rows(k).shape for k in (17, 18, 19)]
+    blocks = [
+        dask.array.from_delayed(dask.delayed(maker)(), shape, float)
+        for maker, shape in zip(makers, shapes, strict=True)
+    ]
+    scores = nm.evaluate({"large": dask.array.concatenate(blocks)}, made.generators(), cluster=dask_client)
+    assert len(list(tmp_path.iterdir())) == 4
+    rows = np.concatenate([made.rows(k) for k in (17, 18, 19)])
+    assert farthest(scores, nm.evaluate({"large": rows}, made.generators())) < 1e-12
+
+
 def test_parts_of_a_file_have_the_hash_of_the_file(dask_client, tmp_path):
     size, dim = 600_000, 8  # three blocks of the hash, two parts
     rows = np.random.default_rng(1).standard_normal((size, dim), dtype=np.float32)
@@ -126,10 +152,11 @@ def test_parts_of_a_file_have_the_hash_of_the_file(dask_client, tmp_path):
     assert counts(nm.evaluate({"c": lazy}, generators, "fid", **stored)) == {"found": 2, "computed": 0}
 
 
-def test_a_task_that_reads_batches_lives_however_long_it_takes(dask_client):
+def test_a_task_that_reads_batches_lives_however_long_it_takes_and_the_bar_counts_its_rows(dask_client, capsys):
     clients = {"slow": partial(made.beating, 12, 0.75), "other": made.rows(1)}
     with dask.config.set({"nbmetrics.timeout": "5 s"}):
-        scores = nm.evaluate(clients, made.generators(), cluster=dask_client)
+        scores = nm.evaluate(clients, made.generators(), cluster=dask_client, progress=True)
+    assert "rows read" in capsys.readouterr().err
     rows = np.concatenate([made.rows(k) for k in range(13)])
     assert farthest(scores, nm.evaluate({"slow": rows, "other": made.rows(1)}, made.generators())) < 1e-12
 
