@@ -115,6 +115,7 @@ def source_of(name: str, item: Any) -> ClusterSource | None:
     if isinstance(item, Client) and item.stream is not None:
         item.stream.who = f"client {name!r}"
         item.stream.check_repeatable()
+        item.stream.check_shared()
         return _stream_source(name, item.stream)
     if isinstance(item, Future):
         return ClusterSource(name, (item,))

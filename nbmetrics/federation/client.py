@@ -14,7 +14,8 @@ from ..distributions import Distribution, as_distribution
 from ..errors import InvalidInput, check_list, check_names, check_number, shown
 from ..metrics.base import Sample
 from ..partition import labels_of
-from ..summaries.sources import parquet_files, peeked
+from ..summaries.source_kinds import is_rows_path
+from ..summaries.sources import peeked
 from ..summaries.stream import Stream, as_stream, of_whom
 from .image_sources import are_images, extraction_of, images_of, rows_of
 
@@ -92,7 +93,7 @@ class Client:
         """Take what is no array of rows: images, a stream, a distribution, or what rows are made of."""
         self.columns = column_names(data)
         data = open_npy(data, "data")
-        if are_images(data) and not parquet_files(data):
+        if are_images(data) and not is_rows_path(data):
             self.images = images_of(data, "data", self.extraction)
             return
         source = distribution_or_rows(data, "data")
@@ -190,7 +191,7 @@ def stream_for(stream: Stream | None, reads: str) -> Stream | None:
 
 def open_npy(data: Any, argument: str) -> Any:
     """Return the array in a `.npy` file, whose path was given; anything else, such as a folder of images, as it is."""
-    if not isinstance(data, (str, os.PathLike)) or parquet_files(data) or are_images(data):
+    if not isinstance(data, (str, os.PathLike)) or is_rows_path(data) or are_images(data):
         return data
     fix = "Give the path of a .npy or parquet file, or of a folder or zip of images"
     try:

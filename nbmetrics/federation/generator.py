@@ -15,7 +15,8 @@ from ..arrays import Array, as_rows, column_names, is_array, module_source
 from ..distributions import Distribution, draw_rows
 from ..errors import InvalidInput, check_list, check_names, shown
 from ..metrics.base import Sample
-from ..summaries.sources import is_batch_function, is_loader, parquet_files
+from ..summaries.source_kinds import is_rows_path
+from ..summaries.sources import is_batch_function, is_loader
 from ..summaries.stream import Stream
 from .client import distribution_or_rows, open_npy
 from .image_sources import (
@@ -84,7 +85,7 @@ class Generator:
             _check_call(self.source)
             return
         source = open_npy(self.source, "source")
-        if parquet_files(source) or not are_images(source):
+        if is_rows_path(source) or not are_images(source):
             source = distribution_or_rows(source, "source")
             if isinstance(source, Stream):
                 object.__setattr__(self, "columns", self.columns or source.columns)

@@ -9,8 +9,7 @@ import math
 import mmap
 import os
 import sys
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, MappingView, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from inspect import Signature, signature
 from itertools import chain
@@ -19,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import PASSING_BYTES, is_array, memory
-from ..errors import InvalidInput, check_list, check_names, shown
+from ..arrays import PASSING_BYTES, memory
+from ..errors import InvalidInput, shown
 
 PARQUET = ".parquet"
 MOST_PATHS = 100_000
@@ -36,6 +35,7 @@ class Source:
     columns : what its features are called, or None
     is_repeatable : whether `parts` can be called again
     is_fresh : whether every batch is an array of its own
+    is_local : whether no other process can read it
     first : the number of its first row, from 0, where messages name rows and not batches; else None
     """
 
@@ -44,6 +44,7 @@ class Source:
     columns: tuple[str, ...] | None = None
     is_repeatable = True
     is_fresh = True
+    is_local = False
     first: int | None = None
 
     def parts(self, rows: int | None) -> Iterator[Any]:
@@ -137,7 +138,7 @@ class SliceSource(Source):
     def between(self, start: int, stop: int, rows: int | None = None) -> Iterator[Any]:
         """Batches of the rows from `start` to `stop`."""
         row = int(self.array.shape[1]) * self.array.dtype.itemsize
-        step = _passing(row) if rows is None or self.chunk > 1 else rows
+        step = passing_rows(row) if rows is None or self.chunk > 1 else rows
         step = self.chunk * max(1, step // self.chunk)
         return (self.read(a, min(a + step, stop)) for a in range(start, stop, step))
 
@@ -196,18 +197,11 @@ class ChunkSource(Source):
 class Parquet(Source):
     """Parquet files: some rows of a row group at a time, of the columns named, or of all columns of numbers."""
 
-    def __init__(self, paths: Sequence[Path], columns: Sequence[str] | None) -> None:
+    def __init__(self, paths: Sequence[Any], columns: Sequence[str] | None) -> None:
         self.what = "a parquet file" if len(paths) == 1 else f"{len(paths)} parquet files"
         self._paths = paths
         first = self._open_file(paths[0])
-        kept = _numeric(first.schema_arrow) if columns is None else list(columns)
-        if missing := [name for name in kept if name not in first.schema_arrow.names]:
-            fix = f"It has {shown(first.schema_arrow.names)}"
-            raise InvalidInput("columns", f"{shown(missing)} are not in {shown(paths[0].name)}", fix)
-        if not kept:
-            seen = f"{shown(paths[0].name)} has no columns of numbers"
-            raise InvalidInput("data", seen, "Give one with a column for each feature")
-        self.columns = tuple(kept)
+        self.columns = self.columns_of(first.schema_arrow, columns, shown(paths[0].name))
         self.size = sum(self._open_file(path).metadata.num_rows for path in paths)
 
     def parts(self, rows: int | None) -> Iterator[Any]:
@@ -232,34 +226,56 @@ class Parquet(Source):
     def _read(self, groups: Iterable[tuple[Path, list[int] | None]]) -> Iterator[Any]:
         """The rows of these groups of files, of all groups for None."""
         columns = list(self.columns or ())
-        step = _passing(8 * len(columns))
+        step = passing_rows(8 * len(columns))
         for path, some in groups:
             file = self._open_file(path)
             if missing := [name for name in columns if name not in file.schema_arrow.names]:
                 seen = f"{shown(path.name)} has no {shown(missing)}"
                 raise InvalidInput("data", seen, f"Give files that all have the columns of {self._paths[0].name}")
             for table in file.iter_batches(batch_size=step, row_groups=some, columns=columns):
-                for name in columns:
-                    if gaps := table.column(name).null_count:
-                        count = f"{gaps} value{' is' if gaps == 1 else 's are'}"
-                        seen = f"{count} missing in column {shown(name)} of {shown(path.name)}"
-                        raise InvalidInput("data", seen, "Drop or fix those rows first")
-                yield np.column_stack([table.column(name).to_numpy(zero_copy_only=False) for name in columns])
+                yield self.rows_of(table, columns, shown(path.name))
 
     @staticmethod
-    def _open_file(path: Path) -> Any:
+    def columns_of(schema: Any, columns: Sequence[str] | None, what: str) -> tuple[str, ...]:
+        """Return the columns that are features: those named, or all of numbers."""
+        kept = _numeric(schema) if columns is None else list(columns)
+        if missing := [name for name in kept if name not in schema.names]:
+            raise InvalidInput("columns", f"{shown(missing)} are not in {what}", f"It has {shown(schema.names)}")
+        if not kept:
+            raise InvalidInput("data", f"{what} has no columns of numbers", "Give one with a column for each feature")
+        return tuple(kept)
+
+    @staticmethod
+    def rows_of(table: Any, columns: Sequence[str], what: str) -> np.ndarray:
+        """Return the rows of a table; InvalidInput where values are missing."""
+        for name in columns:
+            if gaps := table.column(name).null_count:
+                count = f"{gaps} value{' is' if gaps == 1 else 's are'}"
+                seen = f"{count} missing in column {shown(name)} of {what}"
+                raise InvalidInput("data", seen, "Drop or fix those rows first")
+        return np.column_stack([table.column(name).to_numpy(zero_copy_only=False) for name in columns])
+
+    @staticmethod
+    def _opened(path: Any) -> Any:
+        """Return what pyarrow reads a file from."""
+        return path
+
+    @classmethod
+    def _open_file(cls, path: Any) -> Any:
         try:
             import pyarrow.parquet as pq
         except ImportError:
             fix = 'Install it: pip install "nbmetrics[cluster]"'
             raise InvalidInput("data", f"{shown(path.name)} needs pyarrow, which is not installed", fix) from None
         try:
-            return pq.ParquetFile(path)
+            return pq.ParquetFile(cls._opened(path))
+        except InvalidInput:
+            raise
         except Exception as error:  # pyarrow's own errors have no common base
             raise InvalidInput("data", f"cannot read {shown(path.name)}: {error}", "Give parquet files") from None
 
 
-def _passing(row_bytes: int) -> int:
+def passing_rows(row_bytes: int) -> int:
     """Rows of a batch that is read, looked at and left."""
     return max(1, int(min(PASSING_BYTES, memory.block_bytes) // max(row_bytes, 1)))
 
@@ -291,55 +307,9 @@ def parquet_files(value: Any) -> list[Path]:
     return sorted(paths)
 
 
-def source_of(value: Any, columns: Any = None) -> Source | None:
-    """What streams the rows of `value`; None of rows in memory, of an iterator whose items are no batches, and of
-    what holds no rows.
-    """
-    if files := parquet_files(value):
-        named = [columns] if isinstance(columns, str) else columns
-        return Parquet(files, None if named is None else check_names(check_list(named, "columns"), "columns"))
-    if columns is not None:
-        seen = f"are given together with {shown(value)}"
-        raise InvalidInput("columns", seen, "They select from a parquet file, or a folder of them")
-    if isinstance(value, np.memmap):
-        return MemoryMapSource(value, "a memory-mapped file") if value.ndim == 2 else None
-    if is_array(value) or isinstance(value, (str, bytes, os.PathLike, type)) or hasattr(value, "state_dict"):
-        return None
-    if all(hasattr(value, name) for name in ("shape", "dtype", "chunks", "__getitem__")):
-        return _lazy(value) if len(value.shape) == 2 else None
-    if is_loader(value):
-        return Loader(value)
-    if is_batch_function(value):
-        return Again(value, "the function")
-    if hasattr(value, "__array__") or not isinstance(value, Iterable):
-        return None
-    if isinstance(value, Once):
-        return value
-    in_memory = (list, tuple, deque, Set, Mapping, MappingView, range)
-    if isinstance(value, (Iterator, *in_memory)) or not _gives_batches(value):
-        return None
-    return Again(lambda: value, f"the {type(value).__name__}")
-
-
 def is_loader(value: Any) -> bool:
     """Whether a value is a torch DataLoader, or like one."""
     return hasattr(value, "dataset") and hasattr(value, "batch_size") and isinstance(value, Iterable)
-
-
-def _gives_batches(value: Iterable[Any]) -> bool:
-    """Whether what comes first is a batch; an iterable that raises is for who takes it as rows to tell."""
-    try:
-        return getattr(next(iter(value), None), "ndim", 0) == 2
-    except Exception:
-        return False
-
-
-def _lazy(array: Any) -> Source:
-    return (
-        ChunkSource(array)
-        if hasattr(array, "numblocks")
-        else SliceSource(array, f"a {type(array).__module__.split('.')[0]} array")
-    )
 
 
 def peeked(items: Iterator[Any]) -> Once | Iterator[Any]:

@@ -14,7 +14,8 @@ import numpy as np
 
 from ..arrays import as_rows, column_names, memory, to_numpy
 from ..errors import InvalidInput, check_count, printable, shown
-from .sources import MemoryMapSource, Once, Part, SliceSource, Source, peeked, source_of
+from .source_kinds import source_of
+from .sources import MemoryMapSource, Once, Part, SliceSource, Source, peeked
 
 # An iterable that has given so many batches is taken for an endless one.
 MOST_BATCHES = 10_000_000
@@ -124,6 +125,12 @@ class Stream(HashedRows):
     def is_mapped(self) -> bool:
         """Whether the rows can be had as a map of a file, without reading them."""
         return isinstance(self._source, MemoryMapSource) and self._source.array.dtype in (np.float32, np.float64)
+
+    def check_shared(self) -> None:
+        """Refuse what no other process can read, such as memory://."""
+        if self._source.is_local:
+            seen = f"{self.what} is in the memory of this process, and workers have their own"
+            raise BadRows(self.who, seen, "Put it where all workers can read it, or leave cluster out")
 
     @property
     def is_file(self) -> bool:
