@@ -90,13 +90,17 @@ class Leaves:
         split = [submit_split(sources[p], tasks[p][2], self.context, runner, about) for p in sorted(places)]
         self._parts = [part for _, parts in split for part in parts]
         others = [task for place, task in enumerate(tasks) if place not in places]
-        self.futures = [leaf for leaf, _ in split]
-        self.futures += runner.submit_groups(leaf_node, others, self.context, about=about)
+        self.futures, self._early = [leaf for leaf, _ in split], list[Any]()
+        then = None if store is None else self._submit_early
+        for leaf in self.futures if then is not None else ():
+            self._submit_early(leaf)
+        self.futures += runner.submit_groups(leaf_node, others, self.context, about=about, then=then)
         self._sizes = {future.key: len(runner.names_of(future)) for future in self.futures}
-        early = self.futures if store is not None else ()
-        self._early = [
-            runner.submit(terms_only, future, about="keeping scores", priority=KEEP_PRIORITY) for future in early
-        ]
+
+    def _submit_early(self, leaf: Any) -> None:
+        """Submit what brings the scores of a leaf here, before a worker with one thread begins a task that is slow."""
+        future = self._runner.submit(terms_only, leaf, about="keeping scores", priority=KEEP_PRIORITY)
+        self._early.append(future)
 
     def _tasks(self, sources: Sequence[ClusterSource]) -> list[tuple[str, Sequence[Any], ClientTask]]:
         """Return of each client its name, the futures of its rows, and its `ClientTask`."""

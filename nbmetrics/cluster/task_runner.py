@@ -92,22 +92,26 @@ class TaskRunner:
         parties: Sequence[tuple[str, Sequence[Any], Any]],
         *shared: Any,
         about: str,
+        then: Callable[[Any], Any] | None = None,
     ) -> list[Any]:
         """Return futures of function(payloads, *shared, *data) over groups of parties (name, data's source, payload).
 
         `TRIAL_CLIENTS_PER_THREAD` parties a thread show how long one takes; the others go in groups that take about
         `SECONDS_PER_TASK` seconds.
         The result begins with the seconds of a processor that its last party took, as the first pays for imports.
+        `then` is called with every future at once, to submit what comes after it before it can have finished.
         Who has data on a worker is alone in a task, which goes to the data; and so is every part of a large client.
         """
         counts = Counter(name for name, _, _ in parties)
         is_alone = [bool(data) or counts[name] > 1 for name, data, _ in parties]
         single = [party for party, is_one in zip(parties, is_alone, strict=True) if is_one]
-        alone = [self._submit_group(function, [party], shared, about) for party in single]
+        alone = [self._submit_group(function, [party], shared, about, then) for party in single]
         parties = [party for party, is_one in zip(parties, is_alone, strict=True) if not is_one]
         step = max(1, min(TRIAL_CLIENTS_PER_THREAD, len(parties) // self.threads))
         trials = parties[: step * self.threads]
-        first = [self._submit_group(function, trials[k : k + step], shared, about) for k in range(0, len(trials), step)]
+        first = [
+            self._submit_group(function, trials[k : k + step], shared, about, then) for k in range(0, len(trials), step)
+        ]
         left, each = parties[len(trials) :], 1
         if left:
             for _ in self.as_completed(first):
@@ -118,14 +122,22 @@ class TaskRunner:
                 1, min(int(SECONDS_PER_TASK * len(seconds) / max(sum(seconds), 1e-9)) + 1, MAX_CLIENTS_PER_TASK, even)
             )
         groups = [left[start : start + each] for start in range(0, len(left), each)]
-        return alone + first + [self._submit_group(function, group, shared, about) for group in groups]
+        return alone + first + [self._submit_group(function, group, shared, about, then) for group in groups]
 
     def _submit_group(
-        self, function: Callable[..., Any], group: Sequence[Any], shared: Sequence[Any], about: str
+        self,
+        function: Callable[..., Any],
+        group: Sequence[Any],
+        shared: Sequence[Any],
+        about: str,
+        then: Callable[[Any], Any] | None,
     ) -> Any:
         data = [part for _, parts, _ in group for part in parts]
         names, payloads = [name for name, _, _ in group], [payload for _, _, payload in group]
-        return self.submit(function, payloads, *shared, *self.futures_of(data), about=about, who=names)
+        future = self.submit(function, payloads, *shared, *self.futures_of(data), about=about, who=names)
+        if then is not None:
+            then(future)
+        return future
 
     def futures_of(self, data: Sequence[Any]) -> list[Any]:
         """Return the futures of a client's data, each a future or what Dask computes."""

@@ -3,6 +3,7 @@
     python -m tests.benchmarks.cluster big                              # 1,000 × 10,000 × 64 on two workers, then one
     python -m tests.benchmarks.cluster --clients 100 --workers 2 1      # less of it
     python -m tests.benchmarks.cluster --clients 10 --rows 1000000 --batches 100   # streamed within the workers
+    python -m tests.benchmarks.cluster --file --rows 5000000 --dim 32 --metrics fid --workers 2 1 2 1   # one client
     python -m tests.benchmarks.cluster --grow 1250 2500 5000 10000      # time against the number of clients
 
 `--same 20` compares the scores of the first clients with those computed in memory.
@@ -81,7 +82,7 @@ def measure(clients, args, workers):
         watch = Watch(processes)
         watch.start()
         start = time.perf_counter()
-        scores = nm.evaluate(given(clients, args), generators(args.dim), cluster=client, progress=False)
+        scores = nm.evaluate(given(clients, args), generators(args.dim), args.metrics, cluster=client, progress=False)
         took, mine = time.perf_counter() - start, used([psutil.Process()]) - mine
         watch.ended.set()
         theirs = used(processes) - before
@@ -98,10 +99,21 @@ def measure(clients, args, workers):
 
 
 def given(clients, args):
-    """Clients as functions that workers call."""
+    """Clients as functions that workers call, or one as a file."""
+    if args.file:
+        return {"c0": nm.Client(args.file)}
     if args.batches > 1:
         return {f"c{k}": partial(batches, k, args.rows, args.dim, args.batches) for k in range(clients)}
     return {f"c{k}": partial(rows, k, args.rows, args.dim) for k in range(clients)}
+
+
+def as_file(folder, args):
+    """The path of a file of float32 rows, written a million numbers at a time."""
+    path, step = f"{folder}/rows.npy", max(1, 10**6 // args.dim)
+    mapped = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(args.rows, args.dim))
+    for start in range(0, args.rows, step):
+        mapped[start : start + step] = rows(start, min(step, args.rows - start), args.dim)
+    return path
 
 
 def main():
@@ -112,8 +124,16 @@ def main():
     parser.add_argument("--workers", type=int, nargs="+")
     parser.add_argument("--grow", type=int, nargs="+", default=[])
     parser.add_argument("--memory", default="1GB")
+    parser.add_argument("--metrics", nargs="+", default=["fid", "kid"])
+    parser.add_argument("--file", action="store_true", help="one client, a .npy file of --rows rows")
     args = parser.parse_args()
-    args.clients = args.clients or (1_000 if args.what else 100)
+    with tempfile.TemporaryDirectory() as folder:
+        args.file = as_file(folder, args) if args.file else None
+        run(args)
+
+
+def run(args):
+    args.clients = 1 if args.file else args.clients or (1_000 if args.what else 100)
     args.workers = args.workers or ([2, 1] if args.what else [2])
     log = logging.getLogger("nbmetrics.cluster")
     log.addHandler(logging.StreamHandler())
@@ -133,8 +153,8 @@ def main():
     count = min(args.same, args.clients)
     if count:
         some = given(count, args)
-        some = some if args.batches > 1 else {name: make() for name, make in some.items()}
-        local = nm.evaluate(some, generators(args.dim))
+        some = some if args.batches > 1 or args.file else {name: make() for name, make in some.items()}
+        local = nm.evaluate(some, generators(args.dim), args.metrics, progress=False)
         found = scores.clients[scores.clients["client"].isin(list(some))]["value"].to_numpy()
         off = np.abs(found - local.clients["value"].to_numpy()).max()
         print(f"scores of {count} clients are off those from memory by at most {off:.1e}")
