@@ -182,7 +182,15 @@ def _plain(value: Any) -> Any:
 def _metric_json(scores: Any, cells: Cells) -> dict[str, Any]:
     noise = {} if cells.noise is None else {"noise": _noise_json(scores, cells)}  # first: what it lacks is a line below
     metric = cells.metric
-    settings = {name: getattr(metric, name) for name in (*FLAGS, "best", "lowest", "highest")}
+    settings = {
+        "higher_is_better": metric.higher_is_better,
+        "is_distance": metric.is_distance,
+        "is_squared": metric.is_squared,
+        "is_conditional": metric.is_conditional,
+        "best": metric.best,
+        "lowest": metric.lowest,
+        "highest": metric.highest,
+    }
     lines = [*cells.cautions, *cells.refusals(scores.names, scores.generators), *cells.remarks()]
     return {
         "name": cells.name,

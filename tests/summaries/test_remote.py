@@ -126,7 +126,11 @@ def test_a_web_server_gives_rows_with_ranges_or_without(folder, served):
 def test_what_a_web_server_refuses_or_cuts_is_told_without_the_password(folder, served):
     plain = served(functools.partial(Plain, content=(folder / "a.npy").read_bytes()))
     host = plain.removeprefix("http://")
-    for name, why in (("missing.npy", "cannot be read"), ("secret.npy", "not found, or not allowed"), ("cut.npy", "ends after|cannot be read")):
+    for name, why in (
+        ("missing.npy", "cannot be read"),
+        ("secret.npy", "not found, or not allowed"),
+        ("cut.npy", "ends after|cannot be read"),
+    ):
         with pytest.raises(nm.InvalidInput, match=why) as refused:
             collected(f"http://user:pass@{host}/{name}?token=abc")
         text = str(refused.value)
