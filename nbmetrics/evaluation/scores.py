@@ -112,7 +112,7 @@ class Scores:
             if cells.noise is not None and cells.noise.design:
                 designs.setdefault(str(cells.noise.design), []).append(cells.label)
         lines += [f"Intervals of {', '.join(labels)}: {design}" for design, labels in designs.items()]
-        return [*filter(None, [*lines, self._convention, *made_line(self.provenance)]), *self.cautions]
+        return [*filter(None, [*lines, *made_line(self.provenance), self._convention]), *self.cautions]
 
     @property
     def cautions(self) -> list[str]:

@@ -32,7 +32,7 @@ def inspect(data: Any) -> list[str]:
     >>> rows = np.random.default_rng(0).normal(size=(50, 3))
     >>> for line in nm.federated.inspect(nm.federated.client_summary(rows, "fid"))[:2]:
     ...     print(line)
-    A summary of 50 rows with 3 features, 402 bytes.
+    A summary of 50 rows with 3 features, 300 bytes.
     fid: mean and covariance, 9 numbers of 8 bytes. FID: squared Fréchet distance, covariances with ddof 1
     """
     dim, sections = read(data, "summary")

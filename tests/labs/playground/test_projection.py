@@ -119,7 +119,7 @@ def test_what_is_drawn_has_the_moments_of_the_features():
         (SITES, {f"g{k}": MODELS["near"] for k in range(13)}, {}, "generators: are 13. Show 12"),
         (SITES, MODELS, {"metric": "cfid"}, "metric: is 'cfid': it reads the two axes"),
         (SITES, MODELS, {"metric": "fld"}, "held-out rows"),
-        (SITES, MODELS, {"samples": 40}, "samples: is for the plane"),
+        (SITES, MODELS, {"samples": 40}, "samples: works with two features"),
         (SITES, MODELS, {"plane": "lfa"}, "Did you mean 'lda'"),
         (SITES, MODELS, {"plane": (0, 9)}, "Give numbers from 0 to 8"),
         (SITES, MODELS, {"plane": (-1, 2)}, "Give numbers from 0 to 8"),
