@@ -41,7 +41,9 @@ def farthest(first, second):
         for part in PARTS:
             one, other = getattr(a, part), getattr(b, part)
             assert np.array_equal(np.isnan(one), np.isnan(other))
-            differences.append(float(np.nanmax(np.abs(one - other), initial=0.0) / np.nanmax(np.abs(one), initial=1e-300)))
+            differences.append(
+                float(np.nanmax(np.abs(one - other), initial=0.0) / np.nanmax(np.abs(one), initial=1e-300))
+            )
     return max(differences)
 
 
