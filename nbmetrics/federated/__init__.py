@@ -3,14 +3,14 @@
     sent = nm.federated.client_summary(rows, ("fid", "kid"))          # at each client: bytes
     scores = nm.federated.aggregate([sent, …], None, generators)      # at the server: as nm.evaluate on the rows
 
-wire.py     the bytes: header, numbers, checksum               reveal.py       what is revealed for each metric
-client.py   rows to bytes                                      server.py       bytes to scores
-privacy.py  (ε, δ): sensitivities, noise, exact accounts       noisy.py        summaries with noise, and FID of them
-ledger.py   bytes up and down, `scores.ledger`                 site_checks.py  one site twice, a site of another scale
-study.py    the same summaries noised again and again          noise_error.py  how far noise moves a difference
-pairs.py    whether noise or rows order two generators         survival.py     at which ε the order survives
-work.py     how long that would take                           figure.py       its picture
-flower.py   the same functions in Flower
+client.py         rows to bytes                          server.py          bytes to scores
+serialization.py  the bytes: header, numbers, checksum   summary_codec.py   what is revealed for each metric
+inspection.py     what is in the bytes, in words         site_checks.py     one site twice, a site of another scale
+privacy.py        (ε, δ): sensitivities, noise           account.py         what releases have spent
+noisy_summaries.py  summaries with noise, and their FID  noise_error.py     how far noise moves a difference
+noise_study.py    the same summaries, noised anew        survival.py        at which ε the order survives
+ledger.py         bytes up and down, `scores.ledger`     figure.py          the picture of survival
+flower.py         the same functions in Flower
 """
 
 from typing import Any
