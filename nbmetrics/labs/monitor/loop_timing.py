@@ -22,8 +22,6 @@ MAX_RARITY = 5.0
 # In its first seconds the scores of a loop may cost so many in all: for steps whose number is so many times that of the
 # last one that was scored, or which come so many seconds after it.
 OPENING_SECONDS, OPENING_COST, OPENING_GROWTH, OPENING_PAUSE = 10.0, 1.0, 1.25, 0.5
-# Seconds after which what was owed then is earned again.
-OPENING_DEBT_SECONDS = 2.0 * OPENING_COST / MAX_COST_SHARE
 # A loop stalls after these seconds at least, and so many times the longest wait before.
 MIN_STALL_SECONDS, STALL_TIMES = 60.0, 10.0
 # Seconds after which a loop of few steps a minute is at rest, at least and at most.
@@ -37,9 +35,9 @@ class Budget:
     """An account in seconds, for all threads of a Monitor.
 
     A step is due once the time has earned what the last one cost. What was not used lapses, so that no burst follows a
-    pause in the logging. In the first seconds the account may be overdrawn, so that a short loop has scores, too: by
-    steps whose number is 1.25 times that of the one before, or that come half a second after it. What is owed then is
-    earned before more is spent.
+    pause in the logging. In the first ten seconds the account may be overdrawn by one, so that a short loop has scores,
+    too: by steps whose number is 1.25 times that of the one before, or that come half a second after it. After them
+    nothing is owed for these: a loop of half a minute is scored to its end.
 
     Attributes
     ----------
@@ -73,14 +71,17 @@ class Budget:
             if not self._started:
                 self._started = now
                 self._paid += now
+            is_opening = self.elapsed <= OPENING_SECONDS
             self.elapsed = max(self.elapsed, now - self._started)
+            if is_opening and self.elapsed > OPENING_SECONDS:
+                self._paid = min(self._paid, now)
 
     def is_due(self, now: float) -> bool:
         """Whether one more step is earned by now; the first one always is."""
         with self._lock:
             self._count += 1
             is_earned = self._paid + self.every <= now
-            is_overdue = self.elapsed > OPENING_DEBT_SECONDS and now - self._used >= MAX_RARITY * self.every
+            is_overdue = self.elapsed > OPENING_SECONDS and now - self._used >= MAX_RARITY * self.every
             return not self._used or is_earned or is_overdue or self._is_due_early(now)
 
     def _is_due_early(self, now: float) -> bool:

@@ -54,7 +54,8 @@ def test_after_the_first_step_no_more_than_the_share_is_ever_spent_and_most_of_i
     spent = 0.0
     for place, (at, price) in enumerate(taken):
         spent += price
-        assert place == 0 or spent <= max(OPENING_COST, MAX_COST_SHARE * at) * (1 + 1e-9)
+        opening = max(OPENING_COST, taken[0][1]) + price  # one may be overdue when the opening ends
+        assert place == 0 or spent <= (opening + MAX_COST_SHARE * max(at - OPENING_SECONDS, 0.0)) * (1 + 1e-9)
         minute = [one for when, one in taken[: place + 1] if max(OPENING_SECONDS, at - 60.0) <= when]
         assert at < OPENING_SECONDS or sum(minute) <= MAX_COST_SHARE * 60.0 + cost
     assert taken[0][0] == 0.0 and budget.loop + budget.scoring == pytest.approx(spent)
@@ -222,3 +223,19 @@ def test_threads_come_back_though_two_monitors_score_in_turn_and_the_first_ends_
         assert blas_threads() == 1
         one_blas_thread.__exit__()
         assert blas_threads() == 3
+
+
+def test_a_loop_of_half_a_minute_is_scored_to_its_end():
+    budget, at = Budget(), []
+    for step in range(5_000):
+        now = 100.0 + step * 5e-3
+        budget.advance_to(now)
+        budget.spend("loop", 5e-5)
+        if budget.is_due(now):
+            budget.begin_step(now)
+            budget.spend("scoring", 0.04)
+            budget.end_step(0.04)
+            at.append(now - 100.0)
+    first, late = (sum(low <= t < high for t in at) for low, high in ((0.0, 10.0), (10.0, 25.0)))
+    assert first >= 10 and late >= 10
+    assert 0.04 * late + 5e-5 * 3_000 <= MAX_COST_SHARE * 15.0 + 0.05
