@@ -145,6 +145,23 @@ class RemoteFile:
             raise _failed(self.url, error) from None
 
 
+class Reader:
+    """The bytes of an open file, one after the other; what its file system raises becomes InvalidInput."""
+
+    def __init__(self, file: Any, url: str) -> None:
+        self._file, self._url = file, url
+
+    def read(self, size: int = MAX_HEADER_BYTES) -> bytes:
+        """Return so many bytes, however many the file gives at once; fewer at its end."""
+        whole = io.BytesIO()
+        try:
+            while whole.tell() < size and (part := self._file.read(size - whole.tell())):
+                whole.write(part)
+        except Exception as error:
+            raise _failed(self._url, error) from None
+        return whole.getvalue()
+
+
 class RemoteArray(Source):
     """A .npy file behind a URL, read from its beginning to its end."""
 
@@ -152,14 +169,16 @@ class RemoteArray(Source):
         self.what, self.first, self.is_local = told(url), 0, _is_local(url)
         self._file = RemoteFile(url, file_system(url)[1])
         with self._file.open() as file:
-            (self.size, self._width), self._dtype = self._header(file)
+            (self.size, self._width), self._dtype = self._header(Reader(file, url))
 
-    def _header(self, file: Any) -> tuple[tuple[int, int], np.dtype[Any]]:
+    def _header(self, file: Reader) -> tuple[tuple[int, int], np.dtype[Any]]:
         """Return shape and type of the rows, and leave the file where they begin."""
         try:
             version = np.lib.format.read_magic(file)
             read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
             shape, by_columns, dtype = read(file, max_header_size=MAX_HEADER_BYTES)
+        except InvalidInput:
+            raise
         except Exception:  # NumPy reads the header as Python, and garbage makes that fail in many ways
             raise InvalidInput("data", f"{self.what} contains no array in the .npy format", FIX) from None
         if len(shape) != 2 or dtype.hasobject or dtype.kind not in "fiub" or by_columns:
@@ -168,7 +187,8 @@ class RemoteArray(Source):
         return (int(shape[0]), int(shape[1])), dtype
 
     def parts(self, rows: int | None) -> Iterator[Any]:
-        with self._file.open() as file:
+        with self._file.open() as opened:
+            file = Reader(opened, self._file.url)
             shape, dtype = self._header(file)
             if (shape, dtype) != ((self.size, self._width), self._dtype):
                 raise InvalidInput("data", f"{self.what} has another shape than before", "Give one that stays the same")
@@ -176,21 +196,11 @@ class RemoteArray(Source):
             step = passing_rows(row) if rows is None else rows
             for start in range(0, shape[0], step):
                 count = min(step, shape[0] - start)
-                content = self._read(file, count * row, start)
+                content = file.read(count * row)
+                if len(content) < count * row:
+                    seen = f"{self.what} ends after {start:,} of {self.size:,} rows"
+                    raise InvalidInput("data", seen, "The connection was cut, or the file is not complete: try again")
                 yield np.frombuffer(content, dtype=dtype).reshape(count, self._width).copy()
-
-    def _read(self, file: Any, size: int, row: int) -> bytes:
-        """Return so many bytes, however many a read gives."""
-        whole = io.BytesIO()
-        try:
-            while whole.tell() < size and (part := file.read(size - whole.tell())):
-                whole.write(part)
-        except Exception as error:
-            raise _failed(self._file.url, error) from None
-        if whole.tell() < size:
-            seen = f"{self.what} ends after {row:,} of {self.size:,} rows"
-            raise InvalidInput("data", seen, "The connection was cut, or the file is not complete: try again")
-        return whole.getvalue()
 
 
 class RemoteParquet(Parquet):
