@@ -7,6 +7,7 @@ that has ended stalls no loop of that thread, which IPython says by an event.
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
@@ -87,7 +88,8 @@ class Budget:
     def _is_due_early(self, now: float) -> bool:
         """Whether a step is due in the first seconds, though it is not earned."""
         total = self.of_steps + self.draw + self.score
-        has_room = self.elapsed <= OPENING_SECONDS and total <= OPENING_COST
+        spread = math.sqrt(self.elapsed / OPENING_SECONDS)  # so that not all of them are of the first moments
+        has_room = spread <= 1.0 and total <= OPENING_COST * spread + MAX_COST_SHARE * self.elapsed
         is_far_on = self._count >= OPENING_GROWTH * self._scored_count or now - self._used >= OPENING_PAUSE
         return has_room and is_far_on
 

@@ -54,7 +54,9 @@ def test_after_the_first_step_no_more_than_the_share_is_ever_spent_and_most_of_i
     spent = 0.0
     for place, (at, price) in enumerate(taken):
         spent += price
-        opening = max(OPENING_COST, taken[0][1]) + price  # one may be overdue when the opening ends
+        opening = (
+            max(OPENING_COST, taken[0][1]) + MAX_COST_SHARE * OPENING_SECONDS + price
+        )  # one may be overdue when the opening ends
         assert place == 0 or spent <= (opening + MAX_COST_SHARE * max(at - OPENING_SECONDS, 0.0)) * (1 + 1e-9)
         minute = [one for when, one in taken[: place + 1] if max(OPENING_SECONDS, at - 60.0) <= when]
         assert at < OPENING_SECONDS or sum(minute) <= MAX_COST_SHARE * 60.0 + cost
@@ -69,18 +71,18 @@ def test_after_the_first_step_no_more_than_the_share_is_ever_spent_and_most_of_i
 def test_a_loop_of_ten_seconds_has_ten_scores_for_one_second_at_most(wait, cost):
     steps = int(OPENING_SECONDS / wait) + 1
     taken = run(Budget(), wait, [cost], steps)
-    assert sum(price for _, price in taken) <= OPENING_COST + 1e-9
+    assert sum(price for _, price in taken) <= OPENING_COST + MAX_COST_SHARE * OPENING_SECONDS + 1e-9
     assert len(taken) >= min(steps, 10)
 
 
 @given(st.lists(seconds, min_size=2, max_size=6))
-def test_costs_that_change_are_paid_back(costs):
+def test_costs_that_change_are_paid_but_for_the_opening(costs):
     budget = Budget()
     taken = run(budget, 0.5, costs)
     longest = max(costs)
     spent = sum(price for _, price in taken)
     # by one wrong guess at most
-    assert spent <= max(OPENING_COST, MAX_COST_SHARE * budget.elapsed) + 2 * longest
+    assert spent <= OPENING_COST + MAX_COST_SHARE * budget.elapsed + 2 * longest
 
 
 def test_a_pause_is_not_followed_by_a_burst_and_losses_that_cost_much_do_not_silence_scores():
