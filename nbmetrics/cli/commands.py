@@ -90,8 +90,8 @@ def report_of(options: Namespace) -> Report:
 
 def run_verify(options: Namespace) -> int:
     """Print which numbers of a report come out again of the data, and return the exit code."""
-    told = read_report(options.report)
-    lines, is_same = compare(told, report_of(settings_of(told, options)))
+    report = read_report(options.report)
+    lines, is_same = compare(report, report_of(settings_of(report, options)))
     print("\n".join(lines))
     return 0 if is_same else OTHER_NUMBERS
 

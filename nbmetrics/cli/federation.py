@@ -7,6 +7,7 @@ run_inspect    such a file → what is in it, in words
 
 from __future__ import annotations
 
+import math
 import os
 from argparse import Namespace
 from collections.abc import Sequence
@@ -60,11 +61,11 @@ def run_aggregate(options: Namespace) -> None:
     scores = aggregate(sent, None, generators, metrics, samples=options.samples, seed=options.seed)
     counts = [section.count for section in scores.result(scores.metrics[0]).sent]
     clients = [
-        {"name": name, "path": str(path), "rows": int(count), "weight": weight}
+        {"name": name, "path": str(path), "rows": 0 if math.isinf(count) else int(count), "weight": weight}
         for name, path, count, weight in zip(names, paths, counts, scores.weights, strict=True)
     ]
-    told = {**vars(options), "uncertainty": NO_UNCERTAINTY}
-    show(Report(scores, clients, generator_rows(generated, generators), [], reader.unread, told))
+    report_options = {**vars(options), "uncertainty": NO_UNCERTAINTY}
+    show(Report(scores, clients, generator_rows(generated, generators), [], reader.unread, report_options))
 
 
 def run_inspect(options: Namespace) -> None:

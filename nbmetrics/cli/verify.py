@@ -43,15 +43,15 @@ def read_report(path: str) -> dict[str, Any]:
 def settings_of(report: Mapping[str, Any], options: Namespace) -> Namespace:
     """Return the options of `score` with the report's settings; its paths are not among them, nor a download."""
     own = parser().parse_args(["score", options.clients, *options.generated])
-    told = report["options"]
+    reported = report["options"]
     try:
-        own.metrics = check_text(told["metrics"], "metrics", MAX_SETTING_LETTERS)
-        own.uncertainty = check_choice(told["uncertainty"], DESIGNS, "uncertainty")
-        own.seed = check_count(told["seed"], "seed", minimum=0)
-        own.samples = None if told["samples"] is None else check_count(told["samples"], "samples")
-        own.test = None if told["test"] is None else check_number(told["test"], "test", minimum=0, maximum=1)
-        own.extractor = check_text(told["extractor"], "extractor", MAX_SETTING_LETTERS)
-        own.resize = check_choice(told["resize"], RESIZES, "resize")
+        own.metrics = check_text(reported["metrics"], "metrics", MAX_SETTING_LETTERS)
+        own.uncertainty = check_choice(reported["uncertainty"], DESIGNS, "uncertainty")
+        own.seed = check_count(reported["seed"], "seed", minimum=0)
+        own.samples = None if reported["samples"] is None else check_count(reported["samples"], "samples")
+        own.test = None if reported["test"] is None else check_number(reported["test"], "test", minimum=0, maximum=1)
+        own.extractor = check_text(reported["extractor"], "extractor", MAX_SETTING_LETTERS)
+        own.resize = check_choice(reported["resize"], RESIZES, "resize")
     except (KeyError, TypeError):
         raise InvalidInput("REPORT", "has no settings", FIX) from None
     except InvalidInput as error:
@@ -64,12 +64,12 @@ def settings_of(report: Mapping[str, Any], options: Namespace) -> Namespace:
 def compare(report: Mapping[str, Any], again: Report) -> tuple[list[str], bool]:
     """Return lines on which numbers of a report came out again, and whether all of them did."""
     scores = again.scores
-    told = _numbers(report.get("table"), ("generator", "metric"), "table")
-    told |= _numbers(report.get("by_client"), ("generator", "metric", "client"), "by_client")
+    report_numbers = _numbers(report.get("table"), ("generator", "metric"), "table")
+    report_numbers |= _numbers(report.get("by_client"), ("generator", "metric", "client"), "by_client")
     computed = _numbers(scores.table.to_dict("records"), ("generator", "metric"), "table")
     computed |= _numbers(scores.clients.to_dict("records"), ("generator", "metric", "client"), "by_client")
-    if told.keys() != computed.keys():
-        here, there = ({(row, name) for row, name in numbers} for numbers in (told, computed))
+    if report_numbers.keys() != computed.keys():
+        here, there = ({(row, name) for row, name in numbers} for numbers in (report_numbers, computed))
         row, name = min(here ^ there, key=repr)
         which = "has no" if (row, name) in there else "has"
         seen = f"{which} {name} of {one_line(' and '.join(row), MAX_SETTING_LETTERS)}, unlike CLIENTS and GENERATED"
@@ -78,14 +78,16 @@ def compare(report: Mapping[str, Any], again: Report) -> tuple[list[str], bool]:
     differing = [
         f"{row[1]} {name} of {' with '.join((row[0], *row[2:]))}: {before:.8g} in the report, {now:.8g} now"
         for (row, name), now in computed.items()
-        if not _is_same(before := told[row, name], now, sizes[row[0], row[1]])
+        if not _is_same(before := report_numbers[row, name], now, sizes[row[0], row[1]])
     ]
     lines = [f"{len(computed) - len(differing)} of {len(computed)} numbers come out again, to 7 digits."]
     lines += [one_line(line, MAX_SETTING_LETTERS) for line in differing[:MAX_LINES]]
     lines += [f"… and {len(differing) - MAX_LINES} more"] * (len(differing) > MAX_LINES)
-    made = report["versions"].get("nbmetrics")
-    if made != __version__:
-        lines.append(f"The report was made by nbmetrics {one_line(str(made), 100)}, and this is {__version__}.")
+    report_version = report["versions"].get("nbmetrics")
+    if report_version != __version__:
+        lines.append(
+            f"The report was made by nbmetrics {one_line(str(report_version), 100)}, and this is {__version__}."
+        )
     return lines, not differing
 
 

@@ -9,7 +9,6 @@ from typing import Any
 from ..errors import InvalidInput
 from ..evaluation.cells import Cell, Cells, KeptCells
 from ..evaluation.compute import Evaluation
-from ..evaluation.store import Store
 from ..metrics.base import Metric
 from ..metrics.streaming import can_merge
 from .sources import ClusterSource
@@ -54,8 +53,8 @@ class Leaves:
 
     Parameters
     ----------
-    evaluation, metrics, sources, runner : of which clients, under which metrics
-    store : where their scores are kept as soon as a leaf is ready, or None
+    evaluation, metrics, sources, runner : of which clients, under which metrics; scores go to the evaluation's store as
+        soon as a leaf is ready
     most : bytes of all clients' summaries beyond which these stay behind, see `TaskContext`
 
     Attributes
@@ -72,13 +71,12 @@ class Leaves:
         metrics: dict[str, Metric[Any]],
         sources: Sequence[ClusterSource],
         runner: TaskRunner,
-        store: Store | None,
         most: float,
     ) -> None:
         self._evaluation, self._metrics, self._runner = evaluation, metrics, runner
         generators, clients = evaluation.generators, len(evaluation.names)
         self.columns = {name: [evaluation.summarize_generator(g, name) for g in generators] for name in metrics}
-        kept = {name: evaluation.kept(name, self.columns[name]) for name in metrics}
+        kept = {name: evaluation.kept_cells(name, self.columns[name]) for name in metrics}
         self.cells = {name: TaskCells(kept[name], len(generators), clients) for name in metrics}
         summaries = {name: [column.summary for column in self.columns[name]] for name in metrics}
         context = TaskContext(metrics, summaries, evaluation.federation.dim, clients, most)
@@ -91,7 +89,7 @@ class Leaves:
         self._parts = [part for _, parts in split for part in parts]
         others = [task for place, task in enumerate(tasks) if place not in places]
         self.futures, self._early = [leaf for leaf, _ in split], list[Any]()
-        then = None if store is None else self._submit_early
+        then = None if evaluation.store is None else self._submit_early
         for leaf in self.futures if then is not None else ():
             self._submit_early(leaf)
         self.futures += runner.submit_groups(leaf_node, others, self.context, about=about, then=then)

@@ -71,7 +71,7 @@ def evaluate(
             if runner.client.dashboard_link and cluster != "local":
                 shown.set_description(runner.client.dashboard_link, refresh=False)
             runner.on_rows = lambda rows: shown.set_postfix_str(f"{rows:,} rows read")
-            results = _all_results(evaluation, sources, runner, kept, shown.update)
+            results = _all_results(evaluation, sources, runner, shown.update)
     check_any_score(results)
     return evaluation.to_scores(results)
 
@@ -80,7 +80,6 @@ def _all_results(
     evaluation: Evaluation,
     sources: Sequence[ClusterSource],
     runner: TaskRunner,
-    store: Store | None,
     tell: Callable[[int], Any],
 ) -> list[Cells]:
     """Return the results of all metrics, in their order."""
@@ -95,14 +94,14 @@ def _all_results(
     whole = {name: metric for name, metric in metrics.items() if name not in in_tree and name not in by_pairs}
     for chosen, score in ((split, _score), (unsplit, _score), (by_pairs, score_by_pairs), (whole, _score)):
         if chosen:
-            results_by_name.update(score(evaluation, chosen, sources, runner, store, tell))
+            results_by_name.update(score(evaluation, chosen, sources, runner, tell))
     log.info("%d tasks", runner.tasks)
     results = []
     for name, clients in evaluation.states.items():
         if name in refused_names:
             states = [evaluation.summarize_generator(g, name) for g in evaluation.generators]
             result = clients.cells(states, evaluation.weights)
-            results_by_name[name] = result.with_scores(lambda: None, evaluation.kept(name, states))
+            results_by_name[name] = result.with_scores(lambda: None, evaluation.kept_cells(name, states))
         results.append(results_by_name[name])
     return results
 
@@ -112,7 +111,6 @@ def _score(
     metrics: dict[str, Metric[Any]],
     sources: Sequence[ClusterSource],
     runner: TaskRunner,
-    store: Store | None,
     tell: Callable[[int], Any],
 ) -> dict[str, Cells]:
     """Return the results by name of metrics that all pool in a tree, or none of them does."""
@@ -120,7 +118,7 @@ def _score(
     in_tree = next(iter(metrics.values())).pool_operator(evaluation.federation.dim) is not None
     if not in_tree:
         check_fits(evaluation, list(metrics), runner)
-    leaves = Leaves(evaluation, metrics, sources, runner, store, memory.block_bytes if in_tree else math.inf)
+    leaves = Leaves(evaluation, metrics, sources, runner, memory.block_bytes if in_tree else math.inf)
     roots = leaves.futures
     if in_tree:
         roots = [runner.reduce(merge_nodes, roots, leaves.context, about="pooling")[0]]

@@ -21,7 +21,6 @@ from ..arrays import memory
 from ..errors import InvalidInput, refusal_of
 from ..evaluation.cells import Cells, PoolOnlyClient, part_of
 from ..evaluation.compute import Evaluation
-from ..evaluation.store import Store
 from ..metrics.base import Metric
 from .client_tasks import Leaves
 from .sources import ClusterSource
@@ -42,12 +41,11 @@ def score_by_pairs(
     metrics: dict[str, Metric[Any]],
     sources: Sequence[ClusterSource],
     runner: TaskRunner,
-    store: Store | None,
     tell: Callable[[int], Any],
 ) -> dict[str, Cells]:
     """Return the results by name of metrics whose pool follows from numbers of every two clients."""
     sizes = _client_bytes(evaluation, next(iter(metrics)), runner)
-    leaves = Leaves(evaluation, metrics, sources, runner, store, math.inf)
+    leaves = Leaves(evaluation, metrics, sources, runner, math.inf)
     held, stacks = leaves.context, _stacks(leaves.futures, sizes, runner)
     about = f"pairs of clients under {', '.join(metrics)}"
     light_leaves = [

@@ -288,7 +288,7 @@ class Evaluation:
         progress: str | bool = "auto",
         store: Store | None = None,
     ) -> None:
-        self._store = store
+        self.store = store
         self._client_hashes: dict[tuple[int, ...], str | None] = {}
         self.design = None if uncertainty is None else check_design(uncertainty)
         self.federation = federation if isinstance(federation, Federation) else Federation(federation)
@@ -318,7 +318,7 @@ class Evaluation:
         others = [generator for generator, _ in self._sources.values()]
         parties: tuple[Any, ...] = (*self.federation.clients, *others, *generators)
         check_same_order([(party.name or "", party.columns) for party in parties], "generators")
-        let_hash((generator.source for generator in generators), self._store)
+        let_hash((generator.source for generator in generators), self.store)
         of_rows = [generator.through(self._extraction) for generator in generators]
         seeds = ([self._seed, 1, self._count + i] for i in range(len(generators)))
         return self._keep_sources(
@@ -378,18 +378,18 @@ class Evaluation:
         for name, state in self.states.items():
             self.summarize_clients(name, tell)
             generators = [self.summarize_generator(generator, name) for generator in self._sources]
-            tables.append((state.cells(generators, self.weights, self.design), self.kept(name, generators)))
+            tables.append((state.cells(generators, self.weights, self.design), self.kept_cells(name, generators)))
         # Scores come after all summaries, as that is where most is refused.
         return tuple([table.with_scores(tell, kept) for table, kept in tables])
 
-    def kept(self, metric: str, generators: Sequence[GeneratorState]) -> KeptCells:
+    def kept_cells(self, metric: str, generators: Sequence[GeneratorState]) -> KeptCells:
         """Return what the store has of the scores of generators that are summarised."""
-        if self._store is None:
+        if self.store is None:
             return KeptCells()
         state = self.states[metric]
         seen = [g.samples.answers(state.metric) or g.samples.whole(state.metric) for g in generators]
-        hashes = [self._hash_of(sample, self._store) for sample in state.samples]
-        return self._store.cells_of(state.metric, hashes, self.weights, seen)
+        hashes = [self._hash_of(sample, self.store) for sample in state.samples]
+        return self.store.cells_of(state.metric, hashes, self.weights, seen)
 
     def _hash_of(self, sample: Sample, store: Store) -> str | None:
         """Return the hash of a client's rows as they were when they were first summarised, by any metric."""
@@ -409,5 +409,5 @@ class Evaluation:
     def provenance_of(self, names: Sequence[str], tables: Sequence[Cells]) -> dict[str, Any]:
         """Return where the scores of these generators come from."""
         settings: dict[str, Any] = {"samples": self._settings[0], "seed": self._seed, "design": self.design}
-        of_store = {} if self._store is None else {"store": self._store.counts}
+        of_store = {} if self.store is None else {"store": self.store.counts}
         return {**provenance_of(self.federation, names, tables, **settings), **of_store}

@@ -67,8 +67,8 @@ def evaluate(
         data. Clients may then also be futures, `dask.delayed` or `dask.array` rows, or functions without arguments,
         which make the rows on a worker: docs/cluster.md. None computes here
     store : of a folder that keeps every score that was computed, made where it is not there: a call that was killed
-        goes on, one more client or generator costs its own scores alone. Rows are not kept, only keyed hashes of them;
-        intervals are computed again, and so are scores of metrics or distributions of your own classes
+        goes on, one more generator costs its own scores, one more client its own and the pooled ones. Rows are not
+        kept, only keyed hashes of them; intervals and scores of your own metrics are computed again: docs/kept.md
 
     Where all clients carry a condition x, a generator that is a function is called as `(x, rng) -> ŷ`, once for
     each client. Conditional metrics (mfid, rfid, jfid, cfid) compare each client with the answers to its own x,

@@ -140,7 +140,7 @@ class Fingerprints:
         if value is None or isinstance(value, bool | int | float | str | bytes | np.generic):
             return self.of_text(type(value).__name__, repr(value))
         if isinstance(value, HashedRows):
-            return _known(value.digest)
+            return _required(value.digest)
         if is_array(value):
             return self._of_array(value)
         if isinstance(value, Mapping):
@@ -177,10 +177,10 @@ class Fingerprints:
             raise Unknown
         rows = self.rows_hash()
         rows.take(array if array.ndim == 2 else array.reshape(1, -1))
-        return _known(rows.end()) if array.ndim == 2 else self.of_text(f"{array.shape}", _known(rows.end()))
+        return _required(rows.end()) if array.ndim == 2 else self.of_text(f"{array.shape}", _required(rows.end()))
 
 
-def _known(digest: str | None) -> str:
+def _required(digest: str | None) -> str:
     if digest is None:
         raise Unknown
     return digest

@@ -8,13 +8,14 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
 from .. import __version__
-from ..federation import Federation
+from ..federation import Client, Federation
 from .cells import Cells
 
 
@@ -28,21 +29,30 @@ def provenance_of(
     design: Any,
 ) -> dict[str, Any]:
     """Return the provenance of scores, of plain numbers and texts; see `Scores.provenance`."""
-    versions = {"python": platform.python_version(), "numpy": np.__version__, "scipy": version("scipy")}
-    drawn = tables[0].generators if tables else ()
+    samples_by_generator = zip(generators, tables[0].generators if tables else (), strict=False)
     extractor = None if federation.extraction is None else federation.extraction.extractor
     return {
         "nbmetrics": __version__,
-        "versions": versions,
+        "versions": _versions(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "settings": {"samples": samples, "seed": seed, "uncertainty": None if design is None else str(design)},
         "metrics": {table.name: table.metric.convention or table.label for table in tables},
         "extractor": extractor and {"name": extractor.name, "fingerprint": extractor.fingerprint},
-        "client_rows": {name: client.size for name, client in zip(federation.names, federation, strict=True)},
-        "generator_rows": {name: sample and sample.size for name, sample in zip(generators, drawn, strict=False)},
+        "client_rows": {name: _rows(client) for name, client in zip(federation.names, federation, strict=True)},
+        "generator_rows": {name: sample and sample.size for name, sample in samples_by_generator},
     }
 
 
-def made_line(provenance: Mapping[str, Any]) -> list[str]:
+def _rows(client: Client) -> int | None:
+    """Return how many rows a client has; None where only another pass would say."""
+    return client.size if client.stream is None else client.stream.size
+
+
+@lru_cache(maxsize=1)
+def _versions() -> dict[str, str]:
+    return {"python": platform.python_version(), "numpy": np.__version__, "scipy": version("scipy")}
+
+
+def version_line(provenance: Mapping[str, Any]) -> list[str]:
     """Return the line under a table, none where nothing is known."""
     return [f"nbmetrics {provenance['nbmetrics']}, {provenance['date'][:10]}"] if provenance else []

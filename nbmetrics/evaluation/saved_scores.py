@@ -158,8 +158,14 @@ def as_json(scores: Any, convention: str) -> str:
 
 
 def save(scores: Any, convention: str, path: Any) -> Path:
-    """Write the file, whole or not at all."""
-    return write(checked_path(path, ".json"), as_json(scores, convention).encode())
+    """Write the file, whole or not at all; InvalidInput where `read` would refuse it, for its size or its texts."""
+    target, data = checked_path(path, ".json"), as_json(scores, convention).encode()
+    try:
+        _parts(_checked_content(data))
+    except InvalidInput as error:
+        seen = f"cannot be saved: {error.argument} {error.seen}"
+        raise InvalidInput("scores", seen, "Save fewer generators, or give metrics texts of one line") from None
+    return write(target, data)
 
 
 def _text(content: Any) -> str:
@@ -267,18 +273,18 @@ def _checked_content(data: bytes) -> dict[str, Any]:
 def _parts(content: Mapping[str, Any]) -> dict[str, Any]:
     clients = _items(content["clients"], MAX_CLIENTS)
     names = check_names([client["name"] for client in clients], "clients")
-    given = [_number(client["weight"]) for client in clients]
-    if not math.isclose(math.fsum(check_weights(given, len(names))), math.fsum(given), rel_tol=1e-9):
+    weights = tuple([_number(client["weight"]) for client in clients])
+    if not math.isclose(math.fsum(check_weights(weights, len(names))), math.fsum(weights), rel_tol=1e-9):
         raise InvalidInput("weights", "do not add up to 1", FIX)
     generators = check_names(_items(content["generators"], MAX_GENERATORS), "generators")
     shape = len(generators), len(names)
-    metrics = [_cells(item, tuple(given), shape) for item in _items(content["metrics"], MAX_METRICS)]
+    metrics = [_cells(item, weights, shape) for item in _items(content["metrics"], MAX_METRICS)]
     check_names([cells.name for cells in metrics], "metrics")
     if not (names and generators and metrics):
         raise InvalidInput("file", "has no scores", FIX)
     return {
         "names": names,
-        "weights": tuple(given),
+        "weights": weights,
         "generators": generators,
         "results": metrics,
         "convention": _line(content["convention"], "convention"),

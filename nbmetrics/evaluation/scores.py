@@ -21,7 +21,7 @@ from . import decisions, export, saved_scores, sentences
 from .cells import Cells, Values
 from .display import as_html, as_text, with_notes
 from .heterogeneity import check_deals, heterogeneity
-from .provenance import made_line
+from .provenance import version_line
 from .winners import below_zero_cautions
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Scores:
             if cells.noise is not None and cells.noise.design:
                 designs.setdefault(str(cells.noise.design), []).append(cells.label)
         lines += [f"Intervals of {', '.join(labels)}: {design}" for design, labels in designs.items()]
-        return [*filter(None, [*lines, *made_line(self.provenance), self._convention]), *self.cautions]
+        return [*filter(None, [*lines, *version_line(self.provenance), self._convention]), *self.cautions]
 
     @property
     def cautions(self) -> list[str]:

@@ -95,8 +95,8 @@ class Store:
                     self._write(line)
         except OSError as error:
             self._is_open = False
-            told = f"{self.folder} cannot be written ({error.strerror or error})"
-            warnings.warn(f"{told}; scores from here on are returned, but not kept", StoreWarning, stacklevel=2)
+            why = f"{self.folder} cannot be written ({error.strerror or error})"
+            warnings.warn(f"{why}; scores from here on are returned, but not kept", StoreWarning, stacklevel=2)
 
     def _write(self, line: bytes) -> None:
         if self._log is None:
@@ -182,21 +182,18 @@ class MetricStore(KeptCells):
         self._store, of = store, store.fingerprints
         self._metric, self._terms = of.of_metric(metric), of.of_terms(metric)
         self._clients, self._weights = list(clients), ",".join(map(repr, weights))
-        self._generators = [self._answers(given, metric.is_conditional) for given in generators]
+        self._generators = [self._hashes_of(source, metric.is_conditional) for source in generators]
 
-    def _answers(self, given: Any, is_conditional: bool) -> list[str | None]:
+    def _hashes_of(self, source: Any, is_conditional: bool) -> list[str | None]:
         """Return the hash of what each client's score is of: the generator itself, or its answers to the client.
 
         Of a metric that is not conditional it is the mixture of all answers, which depends on the weights.
         """
         of = self._store.fingerprints
-        if not isinstance(given, tuple):
-            return [of.of_sample(given)] * len(self._clients)
-        answers = [of.of_sample(sample) for sample in given]
-        known = [answer for answer in answers if answer is not None]
-        if is_conditional:
-            return list(answers)
-        return [of.of_text(self._weights, *known) if len(known) == len(answers) else None] * len(answers)
+        if not isinstance(source, tuple):
+            return [of.of_sample(source)] * len(self._clients)
+        answers = [of.of_sample(sample) for sample in source]
+        return answers if is_conditional else [self._joined(self._weights, *answers)] * len(answers)
 
     def find(self, g: int, i: int | None) -> Cell | None:
         """Return the score of a generator with a client, with all pooled for None; None where it is not kept."""
@@ -224,8 +221,12 @@ class MetricStore(KeptCells):
             parts = ["pooled", self._metric, self._weights, *self._clients, *self._generators[g]]
         else:
             parts = ["client", self._metric, self._clients[i], self._generators[g][i]]
-        known = [part for part in parts if part is not None]
-        return self._store.fingerprints.of_text(*known) if len(known) == len(parts) else None
+        return self._joined(*parts)
+
+    def _joined(self, *parts: str | None) -> str | None:
+        """Return the hash of several, None where one is missing."""
+        hashes = [part for part in parts if part is not None]
+        return self._store.fingerprints.of_text(*hashes) if len(hashes) == len(parts) else None
 
 
 def _checked_folder(folder: Any) -> Path:

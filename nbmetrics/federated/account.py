@@ -16,7 +16,7 @@ import os
 import re
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -163,6 +163,8 @@ class Account:
             if os.write(file, line) != len(line):
                 raise OSError(0, "the disk is full")
             os.fsync(file)
+            if size == 0:
+                _sync_folder(self.path.parent)
         except OSError as error:
             os.ftruncate(file, size)
             seen = f"{shown(str(self.path))} cannot be written ({error.strerror})"
@@ -181,6 +183,16 @@ class Account:
             seen = f"{self.path.name} has the bound ε = {head['epsilon']:g}, δ = {head['delta']:g}"
             raise InvalidInput("account", seen, "Give that bound: what was spent was spent under it")
         return releases
+
+
+def _sync_folder(folder: Path) -> None:
+    """Put the name of a new file on the disk, where the system can."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _content(file: int) -> bytes:

@@ -10,7 +10,7 @@ import glob
 import io
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,7 +22,7 @@ from .sources import MOST_PATHS, PARQUET, Parquet, SliceSource, Source, passing_
 
 NPY, ZARR = ".npy", ".zarr"
 INSTALL = 'pip install "nbmetrics[cluster]"'
-_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 MAX_URL_LETTERS, MAX_HEADER_BYTES = 4_000, 10_000
 FIX = "Give a URL of a .npy file, of parquet files, or of a zarr array, such as s3://bucket/rows.parquet"
 # What fsspec needs to open them.
@@ -65,10 +65,10 @@ def address_source(value: Any, columns: Sequence[str] | None) -> Source:
     if path.endswith(NPY):
         return _without_columns(RemoteArray(text), columns, text)
     if path.endswith(ZARR):
-        return _without_columns(Zarr(text, told(text)), columns, text)
+        return _without_columns(Zarr(text, shown_url(text)), columns, text)
     files = _files(text)
     if not files:
-        raise InvalidInput("data", f"{told(text)} has no file that ends in {PARQUET}", FIX)
+        raise InvalidInput("data", f"{shown_url(text)} has no file that ends in {PARQUET}", FIX)
     return RemoteParquet(text, files, columns)
 
 
@@ -78,7 +78,7 @@ def _is_local(url: str) -> bool:
     return match is not None and match[1].lower() in OF_THIS_PROCESS
 
 
-def told(url: str) -> str:
+def shown_url(url: str) -> str:
     """Return a URL as it may be shown: without user, password, and what follows a question mark."""
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
@@ -90,16 +90,18 @@ def file_system(url: str) -> tuple[Any, str]:
     try:
         import fsspec
     except ImportError:
-        raise InvalidInput("data", f"{told(url)} needs fsspec, which is not installed", f"Run: {INSTALL}") from None
+        raise InvalidInput(
+            "data", f"{shown_url(url)} needs fsspec, which is not installed", f"Run: {INSTALL}"
+        ) from None
     try:
         return fsspec.core.url_to_fs(url)  # type: ignore[no-any-return]
     except ImportError:
         package = PACKAGES.get(urlsplit(url).scheme, "see fsspec's list of file systems")
-        seen = f"{told(url)} needs a package that is not installed"
+        seen = f"{shown_url(url)} needs a package that is not installed"
         raise InvalidInput("data", seen, f"Install what opens such URLs: {package}") from None
     except ValueError:
         scheme = urlsplit(url).scheme
-        raise InvalidInput("data", f"{told(url)}: fsspec knows no {shown(scheme)}", FIX) from None
+        raise InvalidInput("data", f"{shown_url(url)}: fsspec knows no {shown(scheme)}", FIX) from None
 
 
 def _failed(url: str, error: Exception) -> InvalidInput:
@@ -108,24 +110,25 @@ def _failed(url: str, error: Exception) -> InvalidInput:
     why = f"HTTP {status}" if status else getattr(error, "strerror", None) or type(error).__name__
     if isinstance(error, FileNotFoundError | PermissionError):
         why = "not found, or not allowed"
-    return InvalidInput("data", f"{told(url)} cannot be read ({why})", "Check the address and who may read it")
+    return InvalidInput("data", f"{shown_url(url)} cannot be read ({why})", "Check the address and who may read it")
 
 
 def _files(url: str) -> list[str]:
     """Return the parquet files of a URL: the one that it names, those that match it, or those of a folder."""
     system, path = file_system(url)
-    if path.lower().endswith(PARQUET) and not glob.has_magic(path):
+    is_pattern = glob.has_magic(urlsplit(url).path)
+    if urlsplit(url).path.lower().endswith(PARQUET) and not is_pattern:
         return [path]
     try:
-        found = system.glob(path) if glob.has_magic(path) else system.find(path)
+        names = system.glob(path) if is_pattern else system.find(path)
     except Exception as error:
         raise _failed(url, error) from None
-    return sorted(name for name in found if name.lower().endswith(PARQUET))[:MOST_PATHS]
+    return sorted(name for name in names if name.lower().endswith(PARQUET))[:MOST_PATHS]
 
 
 def _without_columns(source: Source, columns: Sequence[str] | None, what: str) -> Source:
     if columns is not None:
-        seen = f"are given together with {told(what) if _SCHEME.match(what) else shown(what)}"
+        seen = f"are given together with {shown_url(what) if _SCHEME.match(what) else shown(what)}"
         raise InvalidInput("columns", seen, "They select from parquet")
     return source
 
@@ -134,7 +137,7 @@ class RemoteFile:
     """A file behind a URL, opened by whoever reads it: it travels to another process as its address."""
 
     def __init__(self, url: str, path: str) -> None:
-        self.url, self.path, self.name = url, path, path.rpartition("/")[2]
+        self.url, self.path, self.name = url, path, path.partition("?")[0].rpartition("/")[2]
 
     def open(self) -> Any:
         """Return the file, open from its beginning."""
@@ -166,7 +169,7 @@ class RemoteArray(Source):
     """A .npy file behind a URL, read from its beginning to its end."""
 
     def __init__(self, url: str) -> None:
-        self.what, self.first, self.is_local = told(url), 0, _is_local(url)
+        self.what, self.first, self.is_local = shown_url(url), 0, _is_local(url)
         self._file = RemoteFile(url, file_system(url)[1])
         with self._file.open() as file:
             (self.size, self._width), self._dtype = self._header(Reader(file, url))
@@ -208,11 +211,23 @@ class RemoteParquet(Parquet):
 
     def __init__(self, url: str, files: Sequence[str], columns: Sequence[str] | None) -> None:
         super().__init__([RemoteFile(url, path) for path in files], columns)
-        self.what = told(url)
+        self.what = shown_url(url)
 
     @staticmethod
     def _opened(path: Any) -> Any:
         return path.open()
+
+    @staticmethod
+    def _unreadable(path: Any, error: Exception) -> InvalidInput:
+        return _failed(path.url, error)
+
+    def _read(self, groups: Iterable[Any]) -> Iterator[Any]:
+        try:
+            yield from super()._read(groups)
+        except InvalidInput:
+            raise
+        except Exception as error:  # whose text may have the whole URL
+            raise _failed(self._paths[0].url, error) from None
 
 
 class Zarr(SliceSource):
@@ -236,6 +251,13 @@ class Zarr(SliceSource):
             seen = f"{self._name} has the shape {array.shape} and the type {array.dtype}"
             raise InvalidInput("data", seen, "Give rows (n, d) of numbers")
         return array
+
+    def read(self, start: int, stop: int) -> np.ndarray:
+        try:
+            return super().read(start, stop)
+        except Exception as error:  # whose text may have the whole URL
+            seen = f"{self._name} cannot be read ({type(error).__name__})"
+            raise InvalidInput("data", seen, "Check the address and who may read it") from None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "array": None}

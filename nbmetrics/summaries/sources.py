@@ -272,7 +272,11 @@ class Parquet(Source):
         except InvalidInput:
             raise
         except Exception as error:  # pyarrow's own errors have no common base
-            raise InvalidInput("data", f"cannot read {shown(path.name)}: {error}", "Give parquet files") from None
+            raise cls._unreadable(path, error) from None
+
+    @staticmethod
+    def _unreadable(path: Any, error: Exception) -> InvalidInput:
+        return InvalidInput("data", f"cannot read {shown(path.name)}: {error}", "Give parquet files")
 
 
 def passing_rows(row_bytes: int) -> int:

@@ -68,6 +68,14 @@ def test_noise_is_told_and_spent_until_the_budget_is_gone(features, run, tmp_pat
     assert code == 0 and "ε = 1, δ = 1e-06" in " ".join(out.split())
 
 
+def test_a_site_that_sent_an_exact_distribution_is_reported_with_no_rows(features, run, tmp_path):
+    (tmp_path / "law.nbs").write_bytes(nm.federated.client_summary(nm.Gaussian(np.zeros(2)), "fid"))
+    code, _, err = run("aggregate", "law.nbs", "--generators", "wide.npy", "--metrics", "fid", "--json", "o.json")
+    assert code == 0, err
+    report = json.loads((tmp_path / "o.json").read_text())
+    assert report["clients"] == [{"name": "law", "path": "law.nbs", "rows": 0, "weight": 1.0}]
+
+
 def test_images_of_a_site_become_rows(folder, run, tmp_path):
     images = folder("site", 90, 30)
     assert run("summarize", "site", "--extractor", "pixels", "--metrics", "fid", "--out", "s.nbs", "--quiet")[0] == 0

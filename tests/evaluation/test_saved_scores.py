@@ -68,6 +68,22 @@ def test_what_needs_rows_or_summaries_says_so(tmp_path):
             call()
 
 
+def test_what_could_not_be_opened_is_not_saved(tmp_path):
+    many = {f"g{i}": nm.Gaussian([0.001 * i]) for i in range(2_001)}
+    scores = nm.evaluate([nm.Gaussian([-1.0]), nm.Gaussian([1.0])], many, "fid")
+    with pytest.raises(nm.InvalidInput, match=r"scores cannot be saved: .*Save fewer generators"):
+        scores.save(tmp_path / "many.json")
+
+    class TwoLines(nm.FID):
+        @property
+        def convention(self):
+            return "one line\nand another"
+
+    with pytest.raises(nm.InvalidInput, match=r"scores cannot be saved: .*texts of one line"):
+        nm.evaluate([np.eye(3)], {"g": np.eye(3)}, [TwoLines()]).save(tmp_path / "lines.json")
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_provenance_is_below_the_table_and_has_no_hash_of_rows(tmp_path):
     scores = scores_of(nm.Influence())
     made = scores.provenance

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.summaries.remote import told
+from nbmetrics.summaries.remote import shown_url
 
 fsspec = pytest.importorskip("fsspec", reason='fsspec is not installed: pip install "nbmetrics[cluster]"')
 pa = pytest.importorskip("pyarrow", reason='pyarrow is not installed: pip install "nbmetrics[cluster]"')
@@ -139,6 +139,19 @@ def test_what_a_web_server_refuses_or_cuts_is_told_without_the_password(folder, 
         collected("http://127.0.0.1:1/a.npy")
 
 
+def test_a_signed_url_of_parquet_is_read_and_its_signature_never_shown(folder, served):
+    whole = (folder / "p" / "1.parquet").read_bytes()
+    files = served(functools.partial(Plain, content=whole))
+    np.testing.assert_array_equal(collected(f"{files}/1.parquet?signature=abc"), ROWS[:300])
+    damaged = bytearray(whole)
+    damaged[8:2_000] = bytes(1_992)
+    for content, name in ((whole, "cut.parquet"), (bytes(damaged), "1.parquet"), (b"x" * 900, "1.parquet")):
+        other = served(functools.partial(Plain, content=content))
+        with pytest.raises(nm.InvalidInput, match=rf"{name}\?….*cannot be read") as refused:
+            collected(f"{other}/{name}?signature=abc")
+        assert "abc" not in str(refused.value)
+
+
 def test_memory_of_this_process_is_no_place_for_a_cluster(folder):
     with fsspec.open("memory://bucket/a.npy", "wb") as file:
         np.save(file, ROWS)
@@ -198,6 +211,16 @@ def test_a_group_of_zarr_is_no_array(tmp_path):
         nm.Client(str(tmp_path / "g.zarr"))
 
 
+def test_a_damaged_chunk_of_zarr_is_told_by_the_kind_of_error_alone(tmp_path):
+    zarr.create_array(tmp_path / "a.zarr", shape=ROWS.shape, chunks=(200, 3), dtype="f8")[:] = ROWS
+    stream = nm.Stream(f"file://{tmp_path}/a.zarr")
+    for chunk in (tmp_path / "a.zarr" / "c").rglob("0"):
+        if chunk.is_file():
+            chunk.write_bytes(b"x" * 50)
+    with pytest.raises(nm.InvalidInput, match=r"cannot be read \(\w+\)"):
+        stream.collect()
+
+
 def test_what_is_shown_of_a_url():
-    assert told("https://user:pw@host:8/a/b.npy?token=1#x") == "'https://host:8/a/b.npy?…'"
-    assert "pw" not in repr(told("s3://key:pw@bucket/a.parquet"))
+    assert shown_url("https://user:pw@host:8/a/b.npy?token=1#x") == "'https://host:8/a/b.npy?…'"
+    assert "pw" not in repr(shown_url("s3://key:pw@bucket/a.parquet"))

@@ -155,7 +155,7 @@ class IncrementalEvaluation(Evaluation):
         """Return the score of the pooled clients with one generator, as `Scores.table` has it."""
         generator, weights = self._try_summary(name, metric), self.weights
         if weights not in generator.pooled:
-            kept = self.kept(metric, [generator])
+            kept = self.kept_cells(metric, [generator])
             if (cell := kept.find(0, None)) is None:
                 kept.keep(0, None, cell := self.states[metric].pooled_cell(generator, weights))
             generator = self._replace((metric, name), generator, pooled={**generator.pooled, weights: cell})
@@ -168,7 +168,7 @@ class IncrementalEvaluation(Evaluation):
         wanted = range(k) if clients is None else [check_count(i, "clients", minimum=0, maximum=k - 1) for i in clients]
         missing = [i for i in wanted if generator.cells[i] is NOT_COMPUTED]
         if missing:
-            cells, kept = list(generator.cells), self.kept(metric, [generator])
+            cells, kept = list(generator.cells), self.kept_cells(metric, [generator])
             for i in missing:
                 cells[i] = kept.find(0, i) or NOT_COMPUTED
             missing = [i for i in missing if cells[i] is NOT_COMPUTED]

@@ -15,6 +15,7 @@ from .verdict import Verdict, join_names
 from .winner_regions import regret
 
 MIN_DECIMAL, MAX_DECIMAL = 1e-4, 1e6
+COMPARISON = " than with its best generator"
 
 
 def recommendation(verdict: Verdict, names: Sequence[str], clients: Sequence[str], centres: np.ndarray) -> str:
@@ -31,22 +32,27 @@ def recommendation(verdict: Verdict, names: Sequence[str], clients: Sequence[str
         return f"Choose among {join_names(shared, range(len(shared)))} by price or speed, or score more rows."
     losses = regret(centres)
     if shared:
-        return f"Ship {shared[0]}: {_cost(losses[names.index(shared[0])], clients)}."
+        return f"Ship {shared[0]} ({_cost(losses[names.index(shared[0])], clients, COMPARISON)})."
     if verdict.state == "tie":
         return "Score more rows before you choose."
-    each, pool = (f"{name} ({_cost(losses[names.index(name)], clients)})" for name in (verdict.avg[0], verdict.all[0]))
-    return f"For each client: {each}. For the pool: {pool}."
+    each = _cost(losses[names.index(verdict.avg[0])], clients, COMPARISON)
+    pool = _cost(losses[names.index(verdict.all[0])], clients, "" if each.endswith(COMPARISON) else COMPARISON)
+    return f"For each client: {_first_of(verdict.avg)} ({each}). For the pool: {_first_of(verdict.all)} ({pool})."
 
 
-def _cost(lost: np.ndarray, clients: Sequence[str]) -> str:
-    """Return which client loses most beside its own best generator, as a clause."""
-    known = [i for i in range(len(lost)) if not math.isnan(lost[i])]
-    if not known:
+def _first_of(best: Sequence[str]) -> str:
+    return best[0] if len(best) == 1 else f"{best[0]}, one of {len(best)} tied"
+
+
+def _cost(lost: np.ndarray, clients: Sequence[str], comparison: str) -> str:
+    """Return which client loses most beside its own best generator, and how much, with these words behind it."""
+    finite = [i for i in range(len(lost)) if not math.isnan(lost[i])]
+    if not finite:
         return "the loss of each client is not known"
-    most = known[lowest(-lost[known])]
+    most = finite[lowest(-lost[finite])]
     if lost[most] == 0:
         return "no client has a better one"
-    return f"{clients[most]} is {points(float(lost[most]))} off its best"
+    return f"{clients[most]}: {points(float(lost[most]))} worse{comparison}"
 
 
 def points(loss: float) -> str:

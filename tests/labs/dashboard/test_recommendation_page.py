@@ -12,19 +12,20 @@ from tests.node import needs_node
 
 CLIENTS = ["north", "south", "east"]
 CENTRES = [[1.0, 2.0, 5.0], [2.0, 1.5, 1.0]]
-QUESTION = "For each client: A (east is 4 off its best). For the pool: B (north is 1 off its best)."
+THAN = "worse than with its best generator"
+QUESTION = f"For each client: A (east: 4 {THAN}). For the pool: B (north: 1 worse)."
 CASES = [
     ("winner", "A", "B", CENTRES, QUESTION),
-    ("winner", "A", "A", CENTRES, "Ship A: east is 4 off its best."),
-    ("winner", "A", "A", [[1.0, 1.0, 1.0], [2.0, 1.0, 3.0]], "Ship A: no client has a better one."),
+    ("winner", "A", "A", CENTRES, f"Ship A (east: 4 {THAN})."),
+    ("winner", "A", "A", [[1.0, 1.0, 1.0], [2.0, 1.0, 3.0]], "Ship A (no client has a better one)."),
     ("tie", "AB", "AB", CENTRES, "Choose among A and B by price or speed, or score more rows."),
-    ("tie", "AB", "B", CENTRES, "Ship B: north is 1 off its best."),
+    ("tie", "AB", "B", CENTRES, f"Ship B (north: 1 {THAN})."),
     ("tie", "A", "B", CENTRES, "Score more rows before you choose."),
     ("size", "A", "B", CENTRES, "Score more rows, or compare by KID, before you choose."),
     ("unknown", "A", "B", CENTRES, ""),
     ("testing", "A", "B", CENTRES, ""),
-    ("winner", "A", "A", [[math.nan] * 3, [1.0, 2.0, 3.0]], "Ship A: the loss of each client is not known."),
-    ("winner", "A", "A", [[math.inf, 1.0, 1.0], [1.0, 2.0, 3.0]], "Ship A: north is ∞ off its best."),
+    ("winner", "A", "A", [[math.nan] * 3, [1.0, 2.0, 3.0]], "Ship A (the loss of each client is not known)."),
+    ("winner", "A", "A", [[math.inf, 1.0, 1.0], [1.0, 2.0, 3.0]], f"Ship A (north: ∞ {THAN})."),
 ]
 
 

@@ -10,6 +10,7 @@ import { listed } from "./verdict.js";
 import { regret } from "./winner_regions.js";
 
 const [MIN_DECIMAL, MAX_DECIMAL] = [1e-4, 1e6];
+const COMPARISON = " than with its best generator";
 
 /** One or two sentences, "" where nothing can be said yet. @param {Verdict} verdict @param {string[]} names @param {string[]} clients those that count @param {ArrayLike<number>[]} centres of each generator, with those clients @returns {string} */
 export function recommendation({ state, avg, all }, names, clients, centres) {
@@ -19,18 +20,25 @@ export function recommendation({ state, avg, all }, names, clients, centres) {
   if (shared.length > 1)
     return `Choose among ${listed(shared, [...shared.keys()])} by price or speed, or score more rows.`;
   const losses = regret(centres);
-  const costOf = (/** @type {string} */ name) => cost(losses[names.indexOf(name)], clients);
-  if (shared.length) return `Ship ${shared[0]}: ${costOf(shared[0])}.`;
+  const costOf = (/** @type {string} */ name, /** @type {string} */ comparison) =>
+    cost(losses[names.indexOf(name)], clients, comparison);
+  if (shared.length) return `Ship ${shared[0]} (${costOf(shared[0], COMPARISON)}).`;
   if (state === "tie") return "Score more rows before you choose.";
-  const [each, pool] = [avg[0], all[0]];
-  return `For each client: ${each} (${costOf(each)}). For the pool: ${pool} (${costOf(pool)}).`;
+  const each = costOf(avg[0], COMPARISON);
+  const pool = costOf(all[0], each.endsWith(COMPARISON) ? "" : COMPARISON);
+  return `For each client: ${firstOf(avg)} (${each}). For the pool: ${firstOf(all)} (${pool}).`;
 }
 
-/** Which client loses most beside its own best generator, as a clause. @param {number[]} lost @param {string[]} clients */
-function cost(lost, clients) {
+/** @param {string[]} best */
+function firstOf(best) {
+  return best.length === 1 ? best[0] : `${best[0]}, one of ${best.length} tied`;
+}
+
+/** Which client loses most beside its own best generator, and how much, with these words behind it. @param {number[]} lost @param {string[]} clients @param {string} comparison */
+function cost(lost, clients, comparison) {
   const most = lowest(lost.map((loss) => -loss));
   if (Number.isNaN(lost[most] ?? NaN)) return "the loss of each client is not known";
-  return lost[most] === 0 ? "no client has a better one" : `${clients[most]} is ${points(lost[most])} off its best`;
+  return lost[most] === 0 ? "no client has a better one" : `${clients[most]}: ${points(lost[most])} worse${comparison}`;
 }
 
 /** A loss with two digits, as Python has it. @param {number} loss */

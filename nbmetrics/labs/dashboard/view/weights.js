@@ -25,7 +25,7 @@ const TWO_COLUMNS_PX = 620;
 const ROWS_A_BATCH = 50;
 // To what the bars of many clients may run.
 const SCALES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
-const HEAD = "What if a client counted more?";
+const HEAD = "Client weights";
 const FOLD = "More weights";
 const WEIGHT = "Weight: how much a client counts, as a share of 1";
 const INFLUENCE = "Influence: how much this client decides (its weight × the spread of its scores).";
