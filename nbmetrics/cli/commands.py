@@ -28,7 +28,16 @@ from ..features.networks import PROBABILITIES
 from ..files import checked_path, write
 from ..metrics import Metric, metric_of
 from ..metrics.inception_score import AMScore, InceptionScore
-from .parties import FEATURES, Party, PartyReader, client_parties, containment_notes, existing_path, generated_parties
+from .parties import (
+    FEATURES,
+    Party,
+    PartyReader,
+    client_parties,
+    containment_notes,
+    existing_path,
+    generated_parties,
+    parties_within,
+)
 from .report import Report, as_json, as_page, as_text, client_rows, generator_rows
 from .verify import OTHER_NUMBERS, compare, read_report, settings_of
 
@@ -63,15 +72,16 @@ def report_of(options: Namespace) -> Report:
     """Return the scores of the files that the options name, with where they come from."""
     metrics, design = _metrics(options), _design(options)
     clients, notes = client_parties(options.clients)
-    generated = generated_parties(options.generated)
+    generated = generated_parties(options.generated, options.by_class)
     notes += containment_notes(clients, generated)
     reader = PartyReader(lambda: settings(options))
-    has_images = not all(party.is_rows for party in (*clients, *generated))
+    made = [own for party in generated for own in (parties_within(party) if options.by_class else [party])]
+    has_images = not all(party.is_rows for party in (*clients, *made))
     if has_images:
         _check_probabilities(metrics, options.extractor)
         reader.extraction  # noqa: B018 - a wrong extractor is told before anything is read
     federation = reader.federation(Path(options.clients).expanduser(), clients, has_images)
-    generators = reader.generators(generated)
+    generators = reader.generators(generated, options.by_class)
     if options.test is not None:
         federation = federation.split(options.test, options.seed)
     scores = evaluate(

@@ -36,7 +36,8 @@ GENERATED  a folder (or zip) of images, or a .npy file of features.
 examples:
   nbmetrics score hospitals/ ddpm/ gan/ --weights inception.pth
   nbmetrics score hospitals/ ddpm/ --extractor pixels --metrics kid,precision
-  nbmetrics score features/ ddpm.npy --uncertainty influence --html report.html"""
+  nbmetrics score features/ ddpm.npy --uncertainty influence --html report.html
+  nbmetrics score classes/ made/ --by-class  (classes/cat with made/cat, …)"""
 
 FEATURES = """\
 The features of a folder of images, one row per image in natural order of the
@@ -146,6 +147,11 @@ def _score(score: ArgumentParser) -> None:
         choices=DESIGNS,
         default="none",
         help="intervals: by influence values, which is quick, or by resampling; default %(default)s",
+    )
+    score.add_argument(
+        "--by-class",
+        action="store_true",
+        help="GENERATED has a sub-folder, or .npy file, for each client: adds intra, each with what was made for it",
     )
     score.add_argument("--samples", type=int, metavar="N", help="number of rows to sample where a metric needs samples")
     score.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all sampling; default %(default)s")

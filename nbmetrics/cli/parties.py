@@ -18,6 +18,7 @@ from ..errors import InvalidInput, shown
 from ..features import Extraction, images
 from ..features.files import files_in_zip, refusal_by_name
 from ..federation import Client, Federation, Generator
+from ..federation.by_client import sources_in
 from ..federation.image_sources import warn_unread
 from ..partition import natural
 
@@ -62,12 +63,12 @@ class PartyReader:
             raise InvalidInput("CLIENTS", f"{where}{error.seen}", error.fix) from None
         return Federation(clients)
 
-    def generators(self, parties: Sequence[Party]) -> list[Generator]:
+    def generators(self, parties: Sequence[Party], by_class: bool = False) -> list[Generator]:
         """Return the generators; their images are put through the extractor by `evaluate`."""
-        return [self._generator(party) for party in parties]
+        return [self._generator(party, by_class) for party in parties]
 
-    def _generator(self, party: Party) -> Generator:
-        data = self.data(party)
+    def _generator(self, party: Party, by_class: bool) -> Generator:
+        data = {own.name: self.data(own) for own in parties_within(party)} if by_class else self.data(party)
         try:
             return Generator(data, name=party.name)
         except InvalidInput as error:
@@ -135,10 +136,21 @@ def _in_zip(root: Path) -> list[Party]:
     return [Party("CLIENTS", name, root / name) for name in sorted(names, key=natural)]
 
 
-def generated_parties(paths: Sequence[str]) -> list[Party]:
+def parties_within(party: Party) -> list[Party]:
+    """What a generator made for each client: the sub-folders of its folder, or its .npy files."""
+    if not party.path.is_dir():
+        seen = f"{shown(str(party.path))} is no folder, and --by-class is given"
+        raise InvalidInput(party.option, seen, "Give a folder with one sub-folder of images, or .npy file, a client")
+    try:
+        return [Party(party.option, name, path) for name, path in sources_in(party.path)]
+    except InvalidInput as error:
+        raise InvalidInput(party.option, error.seen, error.fix) from None
+
+
+def generated_parties(paths: Sequence[str], by_class: bool = False) -> list[Party]:
     """A generator for each path of GENERATED, with as much of the path for a name as tells them apart."""
     paths_checked = [_check_kind("GENERATED", existing_path("GENERATED", path)) for path in paths]
-    for path in paths_checked:
+    for path in paths_checked if not by_class else ():
         _check_not_many(path)
     parts = [[*path.resolve().parts[:-1], _title(path)] for path in paths_checked]
     for length in range(1, max(map(len, parts)) + 1):

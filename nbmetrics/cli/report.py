@@ -19,10 +19,11 @@ import pandas as pd
 
 from .. import __version__
 from ..errors import InvalidInput
-from ..evaluation.display import PARTS, STAR, cells_of, reading_notes, table_html, with_notes, words_html
+from ..evaluation.display import STAR, cells_of, parts_of, reading_notes, table_html, with_notes, words_html
 from ..evaluation.scores import Scores
 from ..evaluation.sentences import PAIRS, headline, shown_label
 from ..federation import Federation, Generator
+from ..federation.by_client import ByClient
 from .parties import Party
 
 WIDTH = 80
@@ -117,7 +118,13 @@ def client_rows(federation: Federation, parties: Sequence[Party]) -> list[dict[s
 def generator_rows(parties: Sequence[Party], generators: Sequence[Generator]) -> list[dict[str, Any]]:
     """Return of each generator: name, path, rows."""
     sides = zip(parties, generators, strict=True)
-    return [{"name": party.name, "path": str(party.path), "rows": len(g.source)} for party, g in sides]
+    return [{"name": party.name, "path": str(party.path), "rows": _size(g)} for party, g in sides]
+
+
+def _size(generator: Generator) -> int:
+    """Return how many rows or images a generator is, for all clients together."""
+    source = generator.source
+    return sum(len(own.source) for own in source.members) if isinstance(source, ByClient) else len(source)
 
 
 def as_text(report: Report) -> str:
@@ -146,10 +153,10 @@ def _blocks(scores: Scores) -> list[str]:
     """Return a table a metric: generators, values, intervals and plain values below, columns as wide as all need."""
     tables = {metric: _cells(scores, metric) for metric in scores.metrics}
     column = 2 + max(len(line) for rows in tables.values() for cells in rows for cell in cells for line in cell)
-    room = WIDTH - len(PARTS) * column
+    room = WIDTH - len(parts_of(scores, scores.metrics[0])) * column
     blocks = []
     for metric, rows in tables.items():
-        heads = "".join(f"{part + '  ':>{column}}" for part in PARTS)
+        heads = "".join(f"{part + '  ':>{column}}" for part in parts_of(scores, metric))
         lines = _named_lines(scores.label(metric), heads.rstrip(), room)
         for generator, cells in zip(scores.generators, rows, strict=True):
             first, *more = ("".join(f"{line:>{column}}" for line in at) for at in zip(*cells, strict=True))

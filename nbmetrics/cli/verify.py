@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from ..errors import InvalidInput, check_choice, check_count, check_number, check_text, one_line, shown
+from ..errors import InvalidInput, check_choice, check_count, check_flag, check_number, check_text, one_line, shown
 from ..evaluation.scores import Scores
 from ..files import open_plain
 from .options import DESIGNS, RESIZES, parser
@@ -51,6 +51,7 @@ def settings_of(report: Mapping[str, Any], options: Namespace) -> Namespace:
         own.samples = None if reported["samples"] is None else check_count(reported["samples"], "samples")
         own.test = None if reported["test"] is None else check_number(reported["test"], "test", minimum=0, maximum=1)
         own.extractor = check_text(reported["extractor"], "extractor", MAX_SETTING_LETTERS)
+        own.by_class = check_flag(reported.get("by_class", False), "by_class")
         own.resize = check_choice(reported["resize"], RESIZES, "resize")
     except (KeyError, TypeError):
         raise InvalidInput("REPORT", "has no settings", FIX) from None

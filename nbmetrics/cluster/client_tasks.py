@@ -25,27 +25,31 @@ KEEP_PRIORITY = 100
 class TaskCells(KeptCells):
     """The scores of one metric: those kept from before, and those that tasks compute, which are kept as they come."""
 
-    def __init__(self, kept: KeptCells, generators: int, clients: int) -> None:
-        self._kept = kept
-        pairs = [(g, i) for g in range(generators) for i in (*range(clients), None)]
-        self._cells = {(g, i): cell for g, i in pairs if (cell := kept.find(g, i)) is not None}
-        self.missing = [[g for g in range(generators) if (g, i) not in self._cells] for i in range(clients)]
-        self.missing_pools = [g for g in range(generators) if (g, None) not in self._cells]
+    def __init__(self, kept: KeptCells, by_client: Sequence[bool], clients: int) -> None:
+        self._kept, self._count = kept, len(by_client)
+        pairs = [(g, i, False) for g in range(self._count) for i in (*range(clients), None)]
+        own = [(g, i, True) for g, has_own in enumerate(by_client) for i in range(clients) if has_own]
+        keys = {(g, i, is_own): kept.find(g, i, own=is_own) for g, i, is_own in (*pairs, *own)}
+        self._cells = {key: cell for key, cell in keys.items() if cell is not None}
+        missing = [(g + self._count * is_own, i) for (g, i, is_own), cell in keys.items() if cell is None]
+        self.missing = [[place for place, client in missing if client == i] for i in range(clients)]
+        self.missing_pools = [g for g, client in missing if client is None]
 
-    def find(self, g: int, i: int | None) -> Cell | None:
-        return self._cells.get((g, i))
+    def find(self, g: int, i: int | None, *, own: bool = False) -> Cell | None:
+        return self._cells.get((g, i, own))
 
-    def keep(self, g: int, i: int | None, cell: Cell) -> None:
-        if (g, i) not in self._cells:
-            self._cells[g, i] = cell
-            self._kept.keep(g, i, cell)
+    def keep(self, g: int, i: int | None, cell: Cell, *, own: bool = False) -> None:
+        if (g, i, own) not in self._cells:
+            self._cells[g, i, own] = cell
+            self._kept.keep(g, i, cell, own=own)
 
     def take(self, node: Node, name: str) -> None:
         """Keep what was computed in a node."""
-        for g, row in enumerate(node.terms[name]):
+        for place, row in enumerate(node.terms[name]):
+            own, g = divmod(place, self._count)
             for i, terms in zip(node.positions, row, strict=True):
                 if terms is not None:
-                    self.keep(g, i, Cell.of(terms))
+                    self.keep(g, i, Cell.of(terms), own=bool(own))
 
 
 class Leaves:
@@ -77,9 +81,11 @@ class Leaves:
         generators, clients = evaluation.generators, len(evaluation.names)
         self.columns = {name: [evaluation.summarize_generator(g, name) for g in generators] for name in metrics}
         kept = {name: evaluation.kept_cells(name, self.columns[name]) for name in metrics}
-        self.cells = {name: TaskCells(kept[name], len(generators), clients) for name in metrics}
+        by_client = {name: [column.is_by_client for column in self.columns[name]] for name in metrics}
+        self.cells = {name: TaskCells(kept[name], by_client[name], clients) for name in metrics}
         summaries = {name: [column.summary for column in self.columns[name]] for name in metrics}
-        context = TaskContext(metrics, summaries, evaluation.federation.dim, clients, most)
+        answers = {n: [c.answers if c.is_by_client else None for c in self.columns[n]] for n in metrics}
+        context = TaskContext(metrics, summaries, answers, evaluation.federation.dim, clients, most)
         self.context = runner.submit(_identity, context, about="sending the generators")
         about = f"scoring {', '.join(metrics)}"
         tasks = self._tasks(sources)

@@ -54,7 +54,7 @@ def evaluate(
         raise InvalidInput("uncertainty", seen, "Leave out uncertainty or cluster")
     if not isinstance(progress, bool):
         check_choice(progress, ("auto",), "progress")
-    metric_names, named_generators = metric_list(metrics), as_generators(generators)
+    metric_names, named_generators = metric_list(metrics), as_generators(generators, may_be_by_client=True)
     kept = None if store is None else Store(store)
     with connect(cluster) as runner, nullcontext() if kept is None else closing(kept):
         fingerprints = None if kept is None else kept.fingerprints

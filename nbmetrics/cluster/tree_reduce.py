@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ..errors import InvalidInput, refusal_of
 from ..evaluation.cells import Cell, RemoteSummary, missing_terms, part_of, pool, pooled_cell, summarize
 from ..evaluation.samples import Reading
-from ..metrics.base import Metric, Sample, Terms
+from ..metrics.base import Metric, Sample, Terms, terms_of
 from .sources import checksum_of, client_of
 
 
@@ -30,6 +30,7 @@ class TaskContext:
 
     metrics: dict[str, Metric[Any]]
     generators: dict[str, list[Any]]
+    answers: dict[str, list[tuple[Any, ...] | None]]
     dim: int
     clients: int
     most: float
@@ -38,7 +39,9 @@ class TaskContext:
 class ClientTask(NamedTuple):
     """One client in a task: its place, weight and rows' source; shape and checksum of its rows at a first look.
 
-    `missing` : by metric, the places of the generators whose scores with it are not known
+    `missing` : by metric, the places of the generators whose scores with it are not known; G + g for the score with
+    what
+        generator g of G made for this client
     """
 
     position: int
@@ -89,6 +92,7 @@ def node_of(parties: Sequence[ClientTask], summaries: Mapping[str, Sequence[Any]
     terms, pooled = {}, {}
     for name, metric in kit.metrics.items():
         terms[name] = _terms(metric, summaries[name], kit.generators[name], [party.missing[name] for party in parties])
+        terms[name] += _own_terms(metric, summaries[name], kit.answers[name], parties)
         pooled[name] = _pool(metric, kit.dim, summaries[name], weights)
     sendable = {name: _sendable(metric, summaries[name], kit) for name, metric in kit.metrics.items()}
     return Node([p.position for p in parties], sum(weights), terms, sendable, pooled)
@@ -104,6 +108,22 @@ def _terms(
         for i, terms in zip(places[g], pairs, strict=True):
             rows[g][i] = terms
     return rows
+
+
+def _own_terms(
+    metric: Metric[Any],
+    summaries: Sequence[Any],
+    answers: Sequence[tuple[Any, ...] | None],
+    parties: Sequence[ClientTask],
+) -> list[list[Terms | None]]:
+    """Return, a list a generator, the terms of the clients with what it made for them, where they are missing."""
+    return [
+        [
+            terms_of(metric, summary, own[party.position]) if own and g in party.missing[metric.name] else None
+            for summary, party in zip(summaries, parties, strict=True)
+        ]
+        for g, own in enumerate(answers, len(answers))
+    ]
 
 
 def terms_only(leaf: tuple[float, Node]) -> Node:

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..errors import InvalidInput, refusal_of
 from ..metrics.base import Metric, Sample, Terms, losses, terms_of
+from ..summaries.rows import Rows
 from ..summaries.stream import BadRows
 from .noise import CellNoise
 from .resampling import Ends
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PARTS = ("avg", "all", "gap", "client")
+BY_CLIENT_PARTS = ("intra", "own")
 # What an InvalidInput is about where it is the call's, not some party's rows: no metric of this name would stand.
 SETTINGS = {"metrics", "method", "kernel", "condition", "condition_dim"}
 # A gap that sample size explains is worth a caution from this share of it, and above this share of the traces.
@@ -144,6 +146,16 @@ def pool_or_refusal(metric: Metric[Any], summaries: Sequence[Any], weights: Sequ
         return error
 
 
+def mixture_or_refusal(metric: Metric[Any], answers: Sequence[Any], weights: Sequence[float]) -> Any:
+    """Return the summary of Σ λ_i P_i of a generator with one distribution for each client, or why there is none."""
+    if all(answer is answers[0] for answer in answers):
+        return answers[0]
+    if any(isinstance(answer, Rows) for answer in answers):
+        seen = f"has no avg and no all under {metric.label}, which cannot weight rows"
+        return InvalidInput("a generator with one distribution for each client", seen, "Read intra")
+    return pool_or_refusal(metric, answers, weights)
+
+
 def terms_with_whole(
     metric: Metric[Any], clients: Sequence[Any], generators: Sequence[Any]
 ) -> Iterator[Iterator[Terms]]:
@@ -203,11 +215,11 @@ class Values(NamedTuple):
 class KeptCells:
     """Scores that were kept from before, by the places of generator and client (None: all pooled); here, none."""
 
-    def find(self, g: int, i: int | None) -> Cell | None:
-        """Return a score, None where it is not kept."""
+    def find(self, g: int, i: int | None, *, own: bool = False) -> Cell | None:
+        """Return a score, None where it is not kept; `own` : with what the generator made for that client alone."""
         return None
 
-    def keep(self, g: int, i: int | None, cell: Cell) -> None:
+    def keep(self, g: int, i: int | None, cell: Cell, *, own: bool = False) -> None:
         """Keep a score that was computed."""
 
 
@@ -215,11 +227,13 @@ class KeptCells:
 class Cells:
     """One metric on all clients and generators under some weights: its cells, and the summaries they are made from.
 
-    A generator that answered the clients' conditions has one summary for each client in `answers` (None for the
-    others); pooled with the weights they are its summary in `generated`. In the place of a summary that there is not
-    stands the reason. `clients` and `generators` are what was summarised (a generator that only answered conditions
-    has None). `pools` and `pooled` are what is known by weights: the summary of all clients, and its cells; what is not
-    known is computed when it is asked for. `sent` is what came of each client where its rows did not.
+    A generator that answered the clients' conditions, or has one distribution for each client (`is_by_client`), has one
+    summary for each client in `answers` (None for the others); pooled with the weights they are its summary in
+    `generated`. `own_cells` are the scores of the clients with their own answers, () where no generator has such. In
+    the place of a summary that there is not stands the reason. `clients` and `generators` are what was summarised (a
+    generator that only answered conditions has None); `own_samples` what one made for each client. `pools` and `pooled`
+    are what is known by weights: the summary of all clients, and its cells; what is not known is computed when it is
+    asked for. `sent` is what came of each client where its rows did not.
     """
 
     metric: Metric[Any]
@@ -234,6 +248,9 @@ class Cells:
     clients: tuple[Sample, ...] = ()
     generators: tuple[Sample | None, ...] = ()
     sent: tuple[Any, ...] = ()
+    is_by_client: tuple[bool, ...] = ()
+    own_samples: tuple[tuple[Sample, ...], ...] = ()
+    own_cells: tuple[tuple[Cell, ...], ...] = ()
     pools: Mapping[tuple[float, ...], Any] = field(default_factory=dict)
     pooled: Mapping[tuple[float, ...], tuple[Cell, ...]] = field(default_factory=dict)
 
@@ -279,7 +296,17 @@ class Cells:
             if not refusal_of(summary := self.generated[g]):
                 self.metric.release_cache(summary)
         known = {self.weights: self.together}, {self.weights: tuple(pooled)}
-        return replace(self, client_cells=tuple(map(tuple, rows)), pools=known[0], pooled=known[1])
+        own = tuple([tuple(self._own_cells(g, kept)) for g in range(len(rows))]) if any(self.is_by_client) else ()
+        return replace(self, client_cells=tuple(map(tuple, rows)), own_cells=own, pools=known[0], pooled=known[1])
+
+    def _own_cells(self, g: int, kept: KeptCells) -> Iterator[Cell]:
+        """The score of each client with what one generator made for it; none where it has one distribution."""
+        for i, answer in enumerate(self.answers[g] or () if self.is_by_client[g] else ()):
+            if (cell := kept.find(g, i, own=True)) is None:
+                kept.keep(g, i, cell := Cell.of(terms_of(self.metric, self.real[i], answer)), own=True)
+            if not refusal_of(answer):
+                self.metric.release_cache(answer)
+            yield cell
 
     def _terms_of(self, missing: Sequence[Sequence[int]]) -> Iterator[tuple[int, Iterable[Terms]]]:
         """Each generator, and its terms with the clients whose scores are missing."""
@@ -298,7 +325,9 @@ class Cells:
         generated, client_cells = list(self.generated), list(self.client_cells)
         for g, answers in enumerate(self.answers):
             if answers is not None:
-                generated[g] = pool_or_refusal(self.metric, answers, weights)
+                is_by_client = any(self.is_by_client) and self.is_by_client[g]
+                pooled = mixture_or_refusal if is_by_client else pool_or_refusal
+                generated[g] = pooled(self.metric, answers, weights)
                 if not self.metric.is_conditional:
                     terms = terms_with_answers(self.metric, self.real, generated[g], answers)
                     client_cells[g] = tuple(map(Cell.of, terms))
@@ -312,13 +341,33 @@ class Cells:
     @cached_property
     def avg(self) -> np.ndarray:
         """Σ λ_i D(S_i, S_G) for each generator; a client of weight 0 does not count, whatever its score."""
-        counted = [(w, column) for w, column in zip(self.weights, self.by_client.T, strict=True) if w]
-        return np.array([math.fsum(w * column[g] for w, column in counted) for g in range(len(self.generated))])
+        return self._average(self.by_client)
 
     @cached_property
     def all(self) -> np.ndarray:
         """D(pool(S_i), S_G) for each generator."""
         return np.array([cell.value for cell in self.pooled_cells])
+
+    @property
+    def aggregates(self) -> tuple[str, ...]:
+        """The names of the aggregates: avg and all, after intra where some generator has one distribution a client."""
+        return ("intra", "avg", "all") if self.own_cells else ("avg", "all")
+
+    @cached_property
+    def own(self) -> np.ndarray:
+        """Scores (generators, clients) of each client with what the generator made for it."""
+        rows = self.own_cells or ((),) * len(self.client_cells)
+        return np.array([[c.value for c in own or row] for own, row in zip(rows, self.client_cells, strict=True)])
+
+    @cached_property
+    def intra(self) -> np.ndarray:
+        """Σ λ_i D(S_i, S_G,i) for each generator."""
+        return self._average(self.own)
+
+    def _average(self, scores: np.ndarray) -> np.ndarray:
+        """The weighted mean over clients of scores (generators, clients); one of weight 0 does not count."""
+        counted = [(w, column) for w, column in zip(self.weights, scores.T, strict=True) if w]
+        return np.array([math.fsum(w * column[g] for w, column in counted) for g in range(len(self.generated))])
 
     @cached_property
     def together(self) -> Any:
@@ -372,7 +421,8 @@ class Cells:
         """Why scores are NaN, and intervals where they were asked for: one line each; names of both sides."""
         lines: list[str] = []
         # The refusals of summaries name their party.
-        parties = {str(s) for s in (*self.real, *self.generated) if isinstance(s, InvalidInput)}
+        answers = [answer for own in self.answers for answer in own or ()]
+        parties = {str(s) for s in (*self.real, *self.generated, *answers) if isinstance(s, InvalidInput)}
         pairs = [
             (cell.refusal, f"client {name!r} with generator {generator!r}, ")
             for row, generator in zip(self.client_cells, generators, strict=True)
@@ -383,7 +433,13 @@ class Cells:
             (cell.refusal, f"generator {generator!r}, " if has_pool else "")
             for cell, generator in zip(self.pooled_cells, generators, strict=True)
         ]
-        for part, outcomes, unit in (("", pairs, "pairs of client and generator"), (" all", pooled, "generators")):
+        own = [
+            (cell.refusal, f"client {name!r} with generator {generator!r}, ")
+            for row, generator in zip(self.own_cells, generators, strict=False)
+            for cell, name in zip(row, names, strict=False)
+        ]
+        of_pairs = "pairs of client and generator"
+        for part, outcomes, unit in (("", pairs, of_pairs), (" intra", own, of_pairs), (" all", pooled, "generators")):
             by_kind: dict[tuple[str, str], list[str]] = {}  # one line for each side and reason
             for refusal, pair in outcomes:
                 if refusal is not None:
@@ -401,7 +457,7 @@ class Cells:
         if noise is not None and noise.source is not None and any(noise.refusals):
             share = f"{len(noise.places)} of {len(self.generated)} generators only"
             yield f"{self.label} has intervals for {share}: {noise.refusal}"
-        ends = [self._ends[part] for part in PARTS if part in self._ends]
+        ends = [self._ends[part] for part in (*PARTS, *BY_CLIENT_PARTS) if part in self._ends]
         refusal = refusal_of(*ends)
         if refusal is not None and str(refusal) not in parties:
             yield f"{self.label} has no intervals: {refusal}"
@@ -454,12 +510,15 @@ class Cells:
         if self.noise is None:
             return {}
         estimates = {"avg": self.avg, "all": self.all_without_bias, "gap": self.avg - self.all_without_bias}
+        estimates = {"intra": self.intra, **estimates} if self.own_cells else estimates
         columns = {part: self._clipped_ends(part, estimate) for part, estimate in estimates.items()}
         return {f"{part}_{end}": column for part, ends in columns.items() for end, column in ends.items()}
 
     def client_intervals(self) -> dict[str, np.ndarray]:
-        """Columns corrected, low and high of each client's score, generators by clients."""
-        return {end: column.ravel() for end, column in self._clipped_ends("client", self.by_client).items()}
+        """Columns corrected, low and high of each client's score, generators by clients; own_… where there are such."""
+        columns = {end: column.ravel() for end, column in self._clipped_ends("client", self.by_client).items()}
+        own = self._clipped_ends("own", self.own) if self.own_cells else {}
+        return columns | {f"own_{end}": column.ravel() for end, column in own.items()}
 
     def _clipped_ends(self, part: str, estimate: np.ndarray) -> dict[str, np.ndarray]:
         """NaN where a replicate is refused; within the edges, beyond which no score lies."""

@@ -24,6 +24,7 @@ from .cells import (
     Cell,
     Cells,
     KeptCells,
+    mixture_or_refusal,
     part_of,
     pool_or_refusal,
     pooled_cell,
@@ -35,12 +36,25 @@ from .influence import Influence, Influences
 from .noise import CellNoise, Design, check_design
 from .provenance import provenance_of
 from .resampling import ResampledScores, check_can_resample, check_sizes, few_rows_refusal
-from .samples import ClientSamples, GeneratorSamples, convention, resolve_metrics
+from .samples import (
+    ByClientSamples,
+    ClientSamples,
+    GeneratorSamples,
+    convention,
+    resolve_metrics,
+    samples_of,
+    sources_of,
+)
 from .scores import Scores
 from .store import Store, let_hash
 
 # In the place of a summary that is not made yet.
 NOT_SUMMARIZED = InvalidInput("scores", "are not computed yet", "Wait")
+NO_RESAMPLING_BY_CLIENT = InvalidInput(
+    "uncertainty",
+    "a generator with one distribution for each client has no intervals by resampling",
+    "Use nm.Influence() with fid or kid",
+)
 
 
 def _nothing() -> None:
@@ -53,18 +67,28 @@ class GeneratorState:
 
     Attributes
     ----------
-    samples : its rows or distribution
+    samples : its rows or distribution, or one for each client
     summary, answers : see `Cells`; the summary is `NOT_SUMMARIZED` until it is made
     position : its place among all generators that ever came
     """
 
-    samples: GeneratorSamples
+    samples: GeneratorSamples | ByClientSamples
     position: int = 0
     summary: Any = NOT_SUMMARIZED
     answers: tuple[Any, ...] | None = None
 
+    @property
+    def is_by_client(self) -> bool:
+        """Whether it has one distribution for each client."""
+        return isinstance(self.samples, ByClientSamples)
+
+    @property
+    def members(self) -> tuple[GeneratorSamples, ...]:
+        """What it is for each client, or for all."""
+        return self.samples.members if isinstance(self.samples, ByClientSamples) else (self.samples,)
+
     def sample(self, metric: Metric[Any]) -> Sample | None:
-        """What was summarised; None where it only answered conditions."""
+        """What was summarised as a whole; None where it has an answer to each client."""
         return self.samples.whole(metric) if self.samples.answers(metric) is None else None
 
 
@@ -126,15 +150,24 @@ class MetricState:
         """Return the summary of a generator, and those of its answers to each client where it gave some."""
         if self.refusal:
             return self.refusal, None
-        who, reading = f"generator {generator.samples.name!r}", generator.samples.reading
-        answered = generator.samples.answers(self.metric)
+        samples = generator.samples
+        if isinstance(samples, ByClientSamples):
+            summaries = {member: self._whole_summary(member) for member in dict.fromkeys(samples.members)}
+            answers = tuple([summaries[member] for member in samples.members])
+            return mixture_or_refusal(self.metric, answers, weights), answers
+        answered = samples.answers(self.metric)
         if answered is None:
-            sample = generator.samples.whole(self.metric)
-            if reading is not None:
-                return reading.summary(self.metric, sample), None
-            return summarize(self.metric, sample, who), None
+            return self._whole_summary(samples), None
+        who = f"generator {samples.name!r}"
         answers = tuple(summarize(self.metric, sample, who) for sample in answered)
         return pool_or_refusal(self.metric, answers, weights), answers
+
+    def _whole_summary(self, samples: GeneratorSamples) -> Any:
+        """Return the summary of a generator's rows or distribution, or why there is none."""
+        sample = samples.whole(self.metric)
+        if samples.reading is not None:
+            return samples.reading.summary(self.metric, sample)
+        return summarize(self.metric, sample, f"generator {samples.name!r}")
 
     def terms(self, generator: GeneratorState, positions: Sequence[int]) -> list[Terms]:
         """Return the terms of these clients with one generator."""
@@ -180,7 +213,8 @@ class MetricState:
     ) -> Cells:
         """Return the table of these generators; the cells of pooled clients are computed when asked for."""
         samples = tuple([generator.sample(self.metric) for generator in generators])
-        whole = [sample for sample in samples if sample is not None]
+        own = [g.samples.answers(self.metric) or () if g.is_by_client else () for g in generators]
+        whole = [sample for sample in (*samples, *(s for made in own for s in made)) if sample is not None]
         rows = [sample.size for sample in self.samples if sample.size is not None]
         span = (f"{min(rows):,} to " * (min(rows) < max(rows)) + f"{max(rows):,} rows per client") if rows else ""
         return Cells(
@@ -195,6 +229,8 @@ class MetricState:
             span or "exact clients",
             self.samples,
             samples,
+            is_by_client=tuple([generator.is_by_client for generator in generators]),
+            own_samples=tuple(own),
         )
 
     def noise(self, generators: Sequence[GeneratorState], design: Design, position: int = 0) -> CellNoise:
@@ -205,7 +241,7 @@ class MetricState:
             return CellNoise(None, refusals)
         sure = [generators[place] for place in places]
         if isinstance(design, Influence) and self.metric.has_influence_values:
-            strata = [self.strata_of(generator) for generator in sure]
+            strata = [self.strata_by_client(generator) for generator in sure]
             return CellNoise(Influences(self.metric, self.strata, strata, design.level), refusals)
         resampling = design.otherwise if isinstance(design, Influence) else design
         drawn = [generator.samples.whole(self.metric) for generator in sure]
@@ -214,21 +250,27 @@ class MetricState:
 
     def interval_refusal(self, generator: GeneratorState, design: Design) -> InvalidInput | None:
         """Why the scores of one generator have no intervals, because of any client or of itself; or None."""
-        if refusal := refusal_of(*self.summaries, *self.few_rows(design), generator.summary):
+        parts = generator.answers if generator.is_by_client else None
+        if refusal := refusal_of(*self.summaries, *self.few_rows(design), *(parts or (generator.summary,))):
             return refusal
         if self.has_influence_values(design):
             return None
+        if generator.is_by_client:
+            return NO_RESAMPLING_BY_CLIENT.of(f"generator {generator.samples.name!r}")
         return few_rows_refusal(generator.samples.whole(self.metric), f"generator {generator.samples.name!r}")
 
-    def check_uncertainty(self, generators: Sequence[GeneratorSamples], design: Design) -> None:
+    def check_uncertainty(self, generators: Sequence[GeneratorSamples | ByClientSamples], design: Design) -> None:
         """Refuse what has no intervals whatever the rows, or no right ones, before anything is computed."""
-        if any(g.answers(self.metric) is not None for g in generators):
+        whole = [g for g in generators if not isinstance(g, ByClientSamples)]
+        if any(g.answers(self.metric) is not None for g in whole):
             fix = "Leave uncertainty out, or score outputs without their conditions"
             raise InvalidInput("uncertainty", "answers to a condition have no intervals yet", fix)
         if self.has_influence_values(design):
             return
         check_can_resample(self.metric)
-        enough = [sample for g in generators if not few_rows_refusal(sample := g.whole(self.metric), "")]
+        if not whole:
+            raise NO_RESAMPLING_BY_CLIENT
+        enough = [sample for g in whole if not few_rows_refusal(sample := g.whole(self.metric), "")]
         if enough and not self.refusal and not refusal_of(*self.few_rows(design)):
             check_sizes(self.metric, [*self.samples, *enough])
 
@@ -249,8 +291,16 @@ class MetricState:
         return [Strata.of(s, x.rows) if refusal_of(s) else self.metric.strata(s, x.rows) for s, x in pairs]
 
     def strata_of(self, generator: GeneratorState) -> Strata[Any]:
-        """Return the summary of a generator beside its rows."""
-        return self.metric.strata(generator.summary, generator.samples.whole(self.metric).rows)
+        """Return the summary of a generator with one distribution beside its rows."""
+        (strata,) = self.strata_by_client(generator)
+        return strata
+
+    def strata_by_client(self, generator: GeneratorState) -> tuple[Strata[Any], ...]:
+        """Return the summaries beside the rows, one for each client, or one for all."""
+        summaries = generator.answers if generator.is_by_client and generator.answers else (generator.summary,)
+        pairs = dict(zip(generator.members, summaries, strict=True))
+        strata = {m: self.metric.strata(summary, m.whole(self.metric).rows) for m, summary in pairs.items()}
+        return tuple(strata.values()) if len(strata) == 1 else tuple([strata[m] for m in generator.members])
 
     def pooled_strata(self, weights: tuple[float, ...]) -> Strata[Any]:
         """Return the pooled clients with their rows; that of the last weights is kept."""
@@ -305,7 +355,7 @@ class Evaluation:
         self.names, self.weights = self.federation.names, tuple(self.federation.weights)
         self.states = {m.name: self._state_class(m, drawn, refusal) for m, refusal in resolved}
         self.metrics = tuple(self.states)
-        self._sources: dict[str, tuple[Generator, GeneratorSamples]] = {}
+        self._sources: dict[str, tuple[Generator, GeneratorSamples | ByClientSamples]] = {}
         self._generators: Mapping[tuple[str, str], Any] = {}  # by metric and name; replaced, never changed
         self._count, self._last = 0, ("", "")
 
@@ -318,14 +368,16 @@ class Evaluation:
         others = [generator for generator, _ in self._sources.values()]
         parties: tuple[Any, ...] = (*self.federation.clients, *others, *generators)
         check_same_order([(party.name or "", party.columns) for party in parties], "generators")
-        let_hash((generator.source for generator in generators), self.store)
-        of_rows = [generator.through(self._extraction) for generator in generators]
+        let_hash(sources_of(generators), self.store)
         seeds = ([self._seed, 1, self._count + i] for i in range(len(generators)))
+        pairs = zip(generators, seeds, strict=False)
         return self._keep_sources(
-            generators, [GeneratorSamples(g, seed, *self._settings) for g, seed in zip(of_rows, seeds, strict=False)]
+            generators, [samples_of(g, seed, self._extraction, self._settings) for g, seed in pairs]
         )
 
-    def _keep_sources(self, generators: Sequence[Generator], drawn: Sequence[GeneratorSamples]) -> tuple[str, ...]:
+    def _keep_sources(
+        self, generators: Sequence[Generator], drawn: Sequence[GeneratorSamples | ByClientSamples]
+    ) -> tuple[str, ...]:
         """Add generators with their rows, unless they can have no intervals."""
         if self.design is not None:
             self._check_uncertainty(drawn, self.design)
@@ -336,7 +388,7 @@ class Evaluation:
         self._generators, self._count = {**self._generators, **fresh}, self._count + len(generators)
         return tuple(names)
 
-    def _check_uncertainty(self, drawn: Sequence[GeneratorSamples], design: Design) -> None:
+    def _check_uncertainty(self, drawn: Sequence[GeneratorSamples | ByClientSamples], design: Design) -> None:
         """Refuse uncertainty where no interval would stand because no client has rows enough, with the first reason."""
         for state in self.states.values():
             state.check_uncertainty(drawn, design)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InvalidInput, check_flag
+from ..errors import InvalidInput, check_choice, check_flag, check_list, shown
 from ..ranking import inverted_pairs, lowest, same_scores
-from .cells import Cells, ScoresProtocol, Values
-from .winners import AGGREGATES, lies_below_zero
+from .cells import Cells, ScoresProtocol
+from .winners import lies_below_zero
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,22 +20,52 @@ if TYPE_CHECKING:
 NOBODY = "–"
 
 
-def losses(scores: ScoresProtocol, metric: str, corrected: bool) -> Values:
+class Losses(NamedTuple):
+    """What generators are ranked by, lower is better: by aggregate (generators,), and client by client.
+
+    `own_values`, `own` : scores and losses (generators, clients) of each client with what the generator made for it
+    """
+
+    by_aggregate: dict[str, np.ndarray]
+    own_values: np.ndarray
+    own: np.ndarray
+
+
+def losses_of(scores: ScoresProtocol, metric: str, corrected: bool) -> Losses:
     """Return all losses of one metric: plain, or without the bias of few rows."""
-    return _values_and_losses(scores, metric, corrected)[1]
+    cells = scores.result(metric)
+    values, own = {part: np.asarray(getattr(cells, part)) for part in cells.aggregates}, cells.own
+    if check_flag(corrected, "corrected"):
+        if cells.noise is None:
+            raise _no_intervals("corrected", cells)
+        table, clients = (frame[frame["metric"] == metric] for frame in (scores.table, scores.clients))
+        values = {part: table[f"{part}_corrected"].to_numpy(float) for part in values}
+        own = clients["own_corrected" if cells.own_cells else "corrected"].to_numpy(float).reshape(own.shape)
+    return Losses({part: cells.losses(column) for part, column in values.items()}, own, cells.losses(own))
 
 
-def inversions(scores: ScoresProtocol, metric: str, corrected: bool) -> pd.DataFrame:
+def pair_of_losses(
+    scores: ScoresProtocol, metric: str, corrected: bool, between: Any
+) -> tuple[tuple[str, str], np.ndarray, np.ndarray]:
+    """Return two aggregates and the losses by them; InvalidInput where `between` is no pair of them."""
+    by, pair = losses_of(scores, metric, corrected).by_aggregate, tuple(check_list(between, "between", 2))
+    if len(set(pair)) != 2:
+        raise InvalidInput("between", f"got {shown(between)}", f"Name two of {', '.join(by)}")
+    first, second = (check_choice(part, by, "between") for part in pair)
+    return (first, second), by[first], by[second]
+
+
+def inversions(scores: ScoresProtocol, metric: str, corrected: bool, between: Any) -> pd.DataFrame:
     """See `Scores.inversions`."""
     import pandas as pd
 
-    avg, pooled, _ = losses(scores, metric, corrected)
+    pair, one, other = pair_of_losses(scores, metric, corrected, between)
     rows = []
-    for pair in inverted_pairs(avg, pooled).tolist():
-        first, second = sorted(pair, key=lambda g: avg[g])
+    for inverted in inverted_pairs(one, other).tolist():
+        first, second = sorted(inverted, key=lambda g: one[g])
         names = scores.generators[first], scores.generators[second]
-        rows.append((*names, abs(avg[second] - avg[first]), abs(pooled[second] - pooled[first])))
-    return pd.DataFrame(rows, columns=["avg_prefers", "all_prefers", "avg_margin", "all_margin"])
+        rows.append((*names, abs(one[second] - one[first]), abs(other[second] - other[first])))
+    return pd.DataFrame(rows, columns=[f"{part}_{what}" for what in ("prefers", "margin") for part in pair])
 
 
 def flips(scores: ScoresProtocol, metric: str) -> pd.DataFrame:
@@ -45,16 +75,20 @@ def flips(scores: ScoresProtocol, metric: str) -> pd.DataFrame:
     cells, generators = scores.result(metric), scores.generators
     if cells.noise is None:
         raise _no_intervals("metric", cells)
-    avg, pooled, _ = scores.losses(metric)
+    by = losses_of(scores, metric, False).by_aggregate
     rows = []
     for pair in itertools.combinations(range(len(generators)), 2):
-        row = []
-        for part, estimate in (("avg", avg), ("all", pooled)):
-            worse = cells.noise.worse(scores.weights, part, pair, estimate)
-            row += [_winner_of_pair(generators, pair, estimate, worse), min(worse, 1.0 - worse)]
-        over = [generators[g] for g in pair if generators[g] != row[0]]
-        rows.append((row[0], ", ".join(over), *row[1:]))
-    return pd.DataFrame(rows, columns=["avg_prefers", "over", "avg_p", "all_prefers", "all_p"])
+        row: dict[str, Any] = {}
+        for part in ("avg", *(part for part in by if part != "avg")):
+            worse = cells.noise.worse(scores.weights, part, pair, by[part])
+            row[f"{part}_prefers"] = _winner_of_pair(generators, pair, by[part], worse)
+            if part == "avg":
+                row["over"] = ", ".join(generators[g] for g in pair if generators[g] != row["avg_prefers"])
+            row[f"{part}_p"] = min(worse, 1.0 - worse)
+        rows.append(row)
+    columns = [f"{part}_{what}" for part in by for what in ("prefers", "p")]
+    columns.insert(columns.index("avg_p"), "over")
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _no_intervals(argument: str, cells: Cells) -> InvalidInput:
@@ -75,25 +109,11 @@ def _winner_of_pair(generators: tuple[str, ...], pair: tuple[int, int], losses: 
     return generators[pair[1 if is_worse else 0]]
 
 
-def _values_and_losses(scores: ScoresProtocol, metric: str, corrected: bool) -> tuple[np.ndarray, Values]:
-    """The clients' scores (generators, clients) and all losses: plain, or without the bias of few rows."""
-    values, cells = scores.values(metric), scores.result(metric)
-    if check_flag(corrected, "corrected"):
-        if cells.noise is None:
-            raise _no_intervals("corrected", cells)
-        table, clients = (frame[frame["metric"] == metric] for frame in (scores.table, scores.clients))
-        by_client = clients["corrected"].to_numpy(float).reshape(values.by_client.shape)
-        avg, pooled = (table[f"{part}_corrected"].to_numpy(float) for part in ("avg", "all"))
-        values = Values(avg, pooled, by_client)
-    losses = Values(cells.losses(values.avg), cells.losses(values.all), cells.losses(values.by_client))
-    return values.by_client, losses
-
-
 def worst(scores: ScoresProtocol, metric: str, corrected: bool) -> pd.DataFrame:
     """See `Scores.worst`."""
     import pandas as pd
 
-    values, (*_, losses) = _values_and_losses(scores, metric, corrected)
+    _, values, losses = losses_of(scores, metric, corrected)
     at = [_worst_client(row, scores.weights) for row in losses]
     rows = [(math.nan, NOBODY) if c is None else (row[c], scores.names[c]) for row, c in zip(values, at, strict=True)]
     return pd.DataFrame(rows, columns=["worst", "client"]).assign(generator=scores.generators)[
@@ -112,14 +132,14 @@ def _lowest(losses: np.ndarray) -> int | None:
     return None if np.isnan(losses).all() else lowest(losses)
 
 
-def winners(values: Values, weights: tuple[float, ...], is_left_out: Any = False) -> dict[str, int | None]:
-    """The positions of the generators that are best by avg, by all and with the client they serve worst.
+def winners(losses: Losses, weights: tuple[float, ...], is_left_out: Any = False) -> dict[str, int | None]:
+    """The positions of the generators that are best by each aggregate and with the client they serve worst.
 
     `is_left_out` (generators,) are never the best.
     """
-    at = [_worst_client(row, weights) for row in values.by_client]
-    worst = np.array([math.nan if c is None else row[c] for row, c in zip(values.by_client, at, strict=True)])
-    by = {part: getattr(values, part) for part in AGGREGATES} | {"worst": worst}
+    at = [_worst_client(row, weights) for row in losses.own]
+    worst = np.array([math.nan if c is None else row[c] for row, c in zip(losses.own, at, strict=True)])
+    by = losses.by_aggregate | {"worst": worst}
     return {name: _lowest(np.where(is_left_out, math.nan, own)) for name, own in by.items()}
 
 
@@ -133,11 +153,11 @@ def regret(scores: ScoresProtocol, metric: str, corrected: bool) -> pd.DataFrame
     """See `Scores.regret`."""
     import pandas as pd
 
-    values, own_losses = _values_and_losses(scores, metric, corrected)
+    losses = losses_of(scores, metric, corrected)
     is_left_out = lies_below_zero(scores.result(metric)) if corrected else False
-    lost, chosen = regrets(own_losses.by_client), winners(own_losses, scores.weights, is_left_out)
-    own = [_lowest(column) for column in own_losses.by_client.T]
-    best = [math.nan if g is None else values[g, c] for c, g in enumerate(own)]
+    lost, chosen = regrets(losses.own), winners(losses, scores.weights, is_left_out)
+    own = [_lowest(column) for column in losses.own.T]
+    best = [math.nan if g is None else losses.own_values[g, c] for c, g in enumerate(own)]
     columns = {f"by_{by}": np.full(len(own), math.nan) if g is None else lost[g] for by, g in chosen.items()}
     frame = pd.DataFrame({"client": scores.names, "own_best": best, **columns})
     frame.attrs["winners"] = {by: _name_of(scores, g) for by, g in chosen.items()}

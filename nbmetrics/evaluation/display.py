@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PARTS = (*AGGREGATES, "gap")
+BY_CLIENT = "intra: each client with what was made for it; avg and all: with the mixture of all that was made"
 STAR = "*"
 ABOUT_ZERO = "about 0"
 # Why a score is shown as that, and why another one below 0 is not.
@@ -87,13 +88,21 @@ def figure(value: float, digits: int = 5) -> str:
     return "0" if abs(value) < TIE else numeral(value, f".{digits}g", beside=0)
 
 
+def parts_of(scores: ScoresProtocol, metric: str) -> tuple[str, ...]:
+    """Return what a table shows of one metric: its aggregates, and the gap."""
+    return (*scores.result(metric).aggregates, "gap")
+
+
 def cells_of(scores: ScoresProtocol, metric: str) -> list[list[CellText]]:
     """Return of each generator the cells of one metric: avg, all, gap, the best of them marked."""
     rows = scores.table[scores.table["metric"] == metric].to_dict("records")
     cells = scores.result(metric)
     winners, is_distance = winners_of(cells), cells.metric.is_distance
     return [
-        [CellText.of(row, part, is_distance=is_distance, best=_mark(winners, part, g)) for part in PARTS]
+        [
+            CellText.of(row, part, is_distance=is_distance, best=_mark(winners, part, g))
+            for part in parts_of(scores, metric)
+        ]
         for g, row in enumerate(rows)
     ]
 
@@ -111,7 +120,9 @@ def reading_notes(scores: ScoresProtocol, mark: str) -> list[str]:
     for name in scores.metrics:
         by_end.setdefault(_best_end(scores.result(name).metric), []).append(shown_label(scores, name))
     ends = "; ".join(f"{end} {', '.join(labels)}" for end, labels in by_end.items())
-    best = [f"{mark}: best by avg, best by all ({ends})"] * (len(scores.generators) > 1)
+    aggregates = scores.result(scores.metrics[0]).aggregates
+    best = [f"{mark}: {', '.join(f'best by {part}' for part in aggregates)} ({ends})"] * (len(scores.generators) > 1)
+    best += [BY_CLIENT] * ("intra" in aggregates)
     has_zero = any(c.value == ABOUT_ZERO for name in scores.metrics for row in cells_of(scores, name) for c in row)
     return [*best, *[f"{ABOUT_ZERO}: {BY_CHANCE}"] * has_zero]
 
@@ -142,14 +153,15 @@ def as_text(scores: ScoresProtocol) -> str:
     rows = []
     for name in scores.metrics:
         for generator, cells in zip(scores.generators, cells_of(scores, name), strict=True):
-            rows.append({"generator": generator, "metric": name, **dict(zip(PARTS, map(str, cells), strict=True))})
+            parts = dict(zip(parts_of(scores, name), map(str, cells), strict=True))
+            rows.append({"generator": generator, "metric": name, **parts})
     said = [*scores.summary(), *scores.cautions, *reading_notes(scores, STAR), *_made(scores)]
     return "\n".join([_padded(pd.DataFrame(rows)).to_string(index=False), *said])
 
 
 def _padded(frame: pd.DataFrame) -> pd.DataFrame:
     """Right-aligned numbers stay below each other where a star follows some of them."""
-    for part in PARTS:
+    for part in frame.columns[2:]:
         if frame[part].str.endswith(STAR).any():
             frame[part] = [text if text.endswith(STAR) else f"{text} " for text in frame[part]]
     return frame
@@ -168,7 +180,7 @@ def as_html(scores: ScoresProtocol) -> str:
 
 def table_html(scores: ScoresProtocol) -> str:
     """The table alone."""
-    heads = ["", *(f"{scores.label(name)} {part}" for name in scores.metrics for part in PARTS)]
+    heads = ["", *(f"{scores.label(name)} {part}" for name in scores.metrics for part in parts_of(scores, name))]
     by_generator: dict[str, list[str]] = {name: [] for name in scores.generators}
     for metric in scores.metrics:
         for generator, cells in zip(scores.generators, cells_of(scores, metric), strict=True):

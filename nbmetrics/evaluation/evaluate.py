@@ -21,7 +21,7 @@ from ..summaries.stream import Stream
 from .cells import Cells, PoolOnlyClient
 from .compute import Evaluation
 from .influence import Influence
-from .samples import show_reading
+from .samples import show_reading, sources_of
 from .scores import Scores
 from .store import Store, let_hash
 
@@ -98,9 +98,9 @@ def evaluate(
     if not isinstance(progress, bool):
         check_choice(progress, ("auto",), "progress")
     federation = federation if isinstance(federation, Federation) else Federation(federation)
-    sources = as_generators(generators)
+    sources = as_generators(generators, may_be_by_client=True)
     kept = None if store is None else Store(store)
-    parties = (*(client.stream for client in federation.clients), *(generator.source for generator in sources))
+    parties = (*(client.stream for client in federation.clients), *sources_of(sources))
     streams = [party for party in parties if isinstance(party, Stream)]
     with closing(kept) if kept else nullcontext(), show_reading(streams, progress) if streams else nullcontext():
         evaluation = Evaluation(
@@ -128,7 +128,7 @@ def progress_bar(progress: str | bool, steps: int) -> tqdm[Any]:
 def check_any_score(tables: Sequence[Cells]) -> None:
     """Refuse tables in which nothing would stand, or only all of what has no avg for a lone row, with the reason."""
     whole = [t for t in tables if not any(isinstance(s, PoolOnlyClient) and w for s, w in zip(t.real, t.weights))]
-    scores = [scores for table in whole for scores in (table.avg, table.all)]
+    scores = [getattr(table, part) for table in whole for part in table.aggregates]
     refusals = (cell.refusal for table in tables for row in table.client_cells for cell in row if cell.refusal)
     if np.isnan(scores).all() and (refusal := next(refusals, None)) is not None:
         raise refusal

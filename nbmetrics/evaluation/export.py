@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from .cells import ScoresProtocol
-from .display import PARTS, CellText, cells_of, reading_notes
+from .display import CellText, cells_of, parts_of, reading_notes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +42,7 @@ def _notes(scores: ScoresProtocol) -> list[str]:
 
 def as_markdown(scores: ScoresProtocol) -> str:
     """See `Scores.to_markdown`."""
-    heads = ["generator", *(f"{scores.label(m)} {part}" for m in scores.metrics for part in PARTS)]
+    heads = ["generator", *(f"{scores.label(m)} {part}" for m in scores.metrics for part in parts_of(scores, m))]
     lines = [_pipes(map(_markdown, heads)), _pipes([":--", *["--:"] * (len(heads) - 1)])]
     for name, row in zip(scores.generators, _rows(scores), strict=True):
         cells = (_format_cell(cell, _markdown, "**{}**".format) for cell in row)
@@ -73,9 +73,10 @@ def _markdown(text: str) -> str:
 
 def as_latex(scores: ScoresProtocol) -> str:
     """See `Scores.to_latex`."""
-    count = len(scores.metrics)
-    tops = "".join(rf" & \multicolumn{{3}}{{c}}{{{_latex(scores.label(m))}}}" for m in scores.metrics)
-    rules = "".join(rf"\cmidrule(lr){{{3 * m + 2}-{3 * m + 4}}}" for m in range(count))
+    count, parts = len(scores.metrics), parts_of(scores, scores.metrics[0])
+    wide = len(parts)
+    tops = "".join(rf" & \multicolumn{{{wide}}}{{c}}{{{_latex(scores.label(m))}}}" for m in scores.metrics)
+    rules = "".join(rf"\cmidrule(lr){{{wide * m + 2}-{wide * (m + 1) + 1}}}" for m in range(count))
     body = []
     for name, row in zip(scores.generators, _rows(scores), strict=True):
         cells = (_format_cell(cell, _latex_number, _latex_bold) for cell in row)
@@ -85,11 +86,11 @@ def as_latex(scores: ScoresProtocol) -> str:
             "% \\usepackage{booktabs}",
             r"\begin{table}",
             r"\centering",
-            rf"\begin{{tabular}}{{l{'rrr' * count}}}",
+            rf"\begin{{tabular}}{{l{'r' * wide * count}}}",
             r"\toprule",
             rf"{tops.strip()} \\",
             rules,
-            rf"generator{' & avg & all & gap' * count} \\",
+            rf"generator{''.join(f' & {part}' for part in parts) * count} \\",
             r"\midrule",
             *body,
             r"\bottomrule",
@@ -107,7 +108,9 @@ def as_latex(scores: ScoresProtocol) -> str:
 def _caption(scores: ScoresProtocol) -> str:
     """What the table is, in a line; how it was made stands below."""
     count, labels = len(scores.names), ", ".join(map(scores.label, scores.metrics))
-    return f"{labels} with {count} client{'s' * (count != 1)}: avg over them, all of them pooled, and gap = avg − all"
+    intra = "intra, each with what was made for it, " * ("intra" in parts_of(scores, scores.metrics[0]))
+    of = f"{labels} with {count} client{'s' * (count != 1)}"
+    return f"{of}: {intra}avg over them, all of them pooled, and gap = avg − all"
 
 
 # Brackets and stars after the end of a row would be its options.

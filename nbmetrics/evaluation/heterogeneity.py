@@ -244,7 +244,7 @@ def _debiased_gap(
     real: Sequence[Strata[Moments]], generated: Sequence[Strata[Moments]], weights: Sequence[float]
 ) -> tuple[Ends, list[str]]:
     """Debiased FID-avg − debiased FID-all, the ends of its interval, and why they are missing or doubtful."""
-    influences = Influences(FID(), real, generated, LEVEL)
+    influences = Influences(FID(), real, [(own,) for own in generated], LEVEL)
     return influences.ends(weights, "gap", np.zeros(len(generated))), influences.cautions(weights)
 
 

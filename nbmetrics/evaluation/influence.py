@@ -8,7 +8,7 @@ so what the scores share (the clients' rows, the generator's) is not counted twi
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,9 @@ from ..metrics.base import Metric
 from ..metrics.stratified import InfluenceValues, Pieces, Strata, whole
 from ..ranking import same_scores
 from .resampling import Ends, Jackknife, normal_above
+
+# What two generators are compared by.
+COMPARED = ("avg", "all", "intra")
 
 
 @dataclass(frozen=True)
@@ -96,48 +99,113 @@ def _fourth(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 class Spread:
     """The corrected scores of all generators under one set of weights, and their variances.
 
-    `client` is (generators, clients); `avg`, `all` and `gap` are (generators,). `apart` holds the variance of how far
-    avg and all of two generators are apart, (generators, generators).
+    `client` and `own` are (generators, clients); `avg`, `all`, `intra` and `gap` are (generators,). `apart` holds the
+    variance of how far avg, all and intra of two generators are apart, (generators, generators).
     """
 
     def __init__(self, generators: int, clients: int) -> None:
-        self.client = np.full((generators, clients), np.nan)
-        self.avg, self.all = np.zeros(generators), np.zeros(generators)
+        self.client, self.own = np.full((2, generators, clients), np.nan)
+        self.avg, self.all, self.intra = np.zeros((3, generators))
         self.cautions: list[str] = []
-        shapes = {"avg": (generators,), "all": (generators,), "gap": (generators,), "client": (generators, clients)}
-        self.variance = {part: Variance.none(*shape) for part, shape in shapes.items()}
-        self.apart = {part: Variance.none(generators, generators) for part in ("avg", "all")}
+        self.variance = {part: Variance.none(generators) for part in ("avg", "all", "intra", "gap")}
+        self.variance |= {part: Variance.none(generators, clients) for part in ("client", "own")}
+        self.apart = {part: Variance.none(generators, generators) for part in COMPARED}
 
     @property
     def gap(self) -> np.ndarray:
         return self.avg - self.all
 
-    def add_client(self, avg: np.ndarray, pooled: np.ndarray, share: float) -> None:
-        """The influence values of one client's rows, (generators, n), on its scores and on those of all clients."""
-        for part, influence_values in (("avg", avg), ("all", pooled), ("gap", avg - pooled)):
-            self.variance[part].add(influence_values, share)
-            if part != "gap":
-                for g, own in enumerate(influence_values):
-                    self.apart[part].add(influence_values - own, share, at=g)
+    def with_one_distribution(self) -> Spread:
+        """This, of generators with one distribution each: intra is avg."""
+        self.intra, self.own = self.avg, self.client
+        for variance in (self.variance, self.apart):
+            variance["intra"] = variance["avg"]
+        self.variance["own"] = self.variance["client"]
+        return self
 
-    def add_generator(self, g: int, avg: np.ndarray, pooled: np.ndarray) -> None:
-        """The influence values of one generator's rows."""
-        for part, influence_values in (("avg", avg), ("all", pooled), ("gap", avg - pooled)):
-            self.variance[part].add(influence_values, at=g)
-            if part != "gap":
+    def add_scores(self, part: str, i: int, row: Sequence[InfluenceValues], shares: Sequence[Sequence[float]]) -> None:
+        """The scores of one client with every generator, and what their own rows make of their variances.
+
+        `part` : "client" or "own"; `shares` : of the parts of each generator
+        """
+        getattr(self, part)[:, i] = [influence_values.value for influence_values in row]
+        self.cautions += [influence_values.caution for influence_values in row]
+        if (values := _stack(row, 0)) is not None:
+            self.variance[part].add(values, at=(slice(None), i))
+        for g, influence_values in enumerate(row):
+            for generated, share in zip(influence_values.generated, shares[g], strict=True):
+                if generated is not None:
+                    self.variance[part].add(generated, share, at=(g, i))
+
+    def add_client(self, influence_values: Mapping[str, np.ndarray], share: float) -> None:
+        """The influence values of one client's rows, (generators, n), on avg, all and intra."""
+        for part, values in _with_gap(influence_values):
+            self.variance[part].add(values, share)
+            if part in COMPARED:
+                for g, own in enumerate(values):
+                    self.apart[part].add(values - own, share, at=g)
+
+    def add_generator(self, g: int, influence_values: Mapping[str, np.ndarray], share: float) -> None:
+        """The influence values of the rows that one generator made, of those for one client with its share."""
+        for part, values in _with_gap(influence_values):
+            self.variance[part].add(values, share, at=g)
+            if part in COMPARED:
                 others = np.arange(len(self.avg)) != g
-                self.apart[part].add(influence_values, at=(g, others))
-                self.apart[part].add(influence_values, at=(others, g))
+                self.apart[part].add(values, share, at=(g, others))
+                self.apart[part].add(values, share, at=(others, g))
+
+
+class GeneratedSums:
+    """The influence values on avg, all and intra of the rows of one generator, of those for each client apart."""
+
+    def __init__(self, of_all: InfluenceValues) -> None:
+        self._all = of_all.generated
+        self._avg: list[Any] = [0.0] * len(self._all)
+        self._intra: list[Any] = [0.0] * len(self._all)
+
+    def add(self, mixed: InfluenceValues, own: InfluenceValues, share: float, position: int) -> None:
+        """Those on the score of one client, with the mixture and with what was made for it, `position` among them."""
+        self._avg = [_sum(total, share, values) for total, values in zip(self._avg, mixed.generated, strict=True)]
+        if own is mixed:
+            self._intra = self._avg
+        else:
+            self._intra[position] = own.generated[0]
+
+    def parts(self) -> Iterator[dict[str, np.ndarray] | None]:
+        """Yield those of each part, None for a distribution."""
+        for avg, of_all, intra in zip(self._avg, self._all, self._intra, strict=True):
+            yield None if of_all is None else {"avg": avg, "all": of_all, "intra": intra}
+
+
+def _sum(total: Any, share: float, values: np.ndarray | None) -> Any:
+    return total if values is None else total + share * values
+
+
+def _with_gap(influence_values: Mapping[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
+    yield from influence_values.items()
+    yield "gap", influence_values["avg"] - influence_values["all"]
 
 
 class Influences:
-    """The influence values of one metric: intervals and p-values under any weights."""
+    """The influence values of one metric: intervals and p-values under any weights.
+
+    `generated` : of each generator its strata, or those of what it made for each client
+    """
 
     def __init__(
-        self, metric: Metric[Any], real: Sequence[Strata[Any]], generated: Sequence[Strata[Any]], level: float
+        self,
+        metric: Metric[Any],
+        real: Sequence[Strata[Any]],
+        generated: Sequence[tuple[Strata[Any], ...]],
+        level: float,
     ) -> None:
         self.metric, self.real, self.generated, self.level = metric, tuple(real), tuple(generated), level
         self._spreads: dict[tuple[float, ...], Spread] = {}
+
+    @property
+    def is_by_client(self) -> bool:
+        """Whether some generator has one distribution for each client."""
+        return any(len(own) > 1 for own in self.generated)
 
     @property
     def design(self) -> str:
@@ -171,32 +239,40 @@ class Influences:
     def _spread(self, weights: Sequence[float]) -> Spread:
         spread = Spread(len(self.generated), len(self.real))
         together = self.metric.pool_strata(self.real, weights)
-        pooled = [influence_values_of(self.metric, together, g) for g in self.generated]
+        counted = [i for i, share in enumerate(weights) if share]
+        mixed = [own[0] if len(own) == 1 else self.metric.pool_strata(own, weights) for own in self.generated]
+        pooled = [influence_values_of(self.metric, together, generator) for generator in mixed]
         spread.all[:] = [influence_values.value for influence_values in pooled]
         spread.cautions += [influence_values.caution for influence_values in pooled]
-        sums: list[Any] = [0.0] * len(self.generated)
-        position = 0
+        sums = [GeneratedSums(of_all) for of_all in pooled]
         for i, (client, share) in enumerate(zip(self.real, weights, strict=True)):
-            row = [influence_values_of(self.metric, client, g) for g in self.generated]
-            spread.client[:, i] = [influence_values.value for influence_values in row]
-            spread.cautions += [influence_values.caution for influence_values in row]
-            own = _stack(row, 0)
-            if own is not None:
-                spread.variance["client"].add(own, at=(slice(None), i))
-            for g, influence_values in enumerate(row):
-                if influence_values.generated[0] is not None:
-                    spread.variance["client"].add(influence_values.generated[0], at=(g, i))
+            row = [influence_values_of(self.metric, client, generator) for generator in mixed]
+            spread.add_scores("client", i, row, [generator.shares for generator in mixed])
+            own = self._own(i, row) if self.is_by_client else row
+            if own is not row:
+                spread.add_scores("own", i, own, [parts[0].shares for parts in self.generated])
             if not share:
                 continue
             spread.avg += share * spread.client[:, i]
-            if own is not None:
-                spread.add_client(own, _stack(pooled, position), share)
-            position += 1
-            sums = [s if p.generated[0] is None else s + share * p.generated[0] for s, p in zip(sums, row, strict=True)]
-        for g, (avg, of_all) in enumerate(zip(sums, pooled, strict=True)):
-            if of_all.generated[0] is not None:
-                spread.add_generator(g, avg, of_all.generated[0])
-        return spread
+            spread.intra += share * spread.own[:, i]
+            position = counted.index(i)
+            if (avg := _stack(row, 0)) is not None:
+                of_intra = {"intra": _stack(own, 0)} if own is not row else {}
+                spread.add_client({"avg": avg, "all": _stack(pooled, position), **of_intra}, share)
+            for total, with_mixture, alone in zip(sums, row, own, strict=True):
+                total.add(with_mixture, alone, share, position)
+        for g, (total, generator) in enumerate(zip(sums, mixed, strict=True)):
+            for influence_values, share in zip(total.parts(), generator.shares, strict=True):
+                if influence_values is not None:
+                    spread.add_generator(g, influence_values, share)
+        return spread if self.is_by_client else spread.with_one_distribution()
+
+    def _own(self, i: int, row: Sequence[InfluenceValues]) -> list[InfluenceValues]:
+        """Those of one client with what each generator made for it; `row` : with their mixtures."""
+        return [
+            mixed if len(parts) == 1 else influence_values_of(self.metric, self.real[i], parts[i])
+            for mixed, parts in zip(row, self.generated, strict=True)
+        ]
 
     def cautions(self, weights: Sequence[float]) -> list[str]:
         """Of every score, clients' and pooled: why its interval is missing or doubtful, or nothing."""

@@ -29,7 +29,6 @@ def provenance_of(
     design: Any,
 ) -> dict[str, Any]:
     """Return the provenance of scores, of plain numbers and texts; see `Scores.provenance`."""
-    samples_by_generator = zip(generators, tables[0].generators if tables else (), strict=False)
     extractor = None if federation.extraction is None else federation.extraction.extractor
     return {
         "nbmetrics": __version__,
@@ -39,13 +38,24 @@ def provenance_of(
         "metrics": {table.name: table.metric.convention or table.label for table in tables},
         "extractor": extractor and {"name": extractor.name, "fingerprint": extractor.fingerprint},
         "client_rows": {name: _rows(client) for name, client in zip(federation.names, federation, strict=True)},
-        "generator_rows": {name: sample and sample.size for name, sample in samples_by_generator},
+        "generator_rows": _generator_rows(generators, tables[0]) if tables else {},
     }
 
 
 def _rows(client: Client) -> int | None:
     """Return how many rows a client has; None where only another pass would say."""
     return client.size if client.stream is None else client.stream.size
+
+
+def _generator_rows(names: Sequence[str], cells: Cells) -> dict[str, int | None]:
+    """Return how many rows each generator made, for all clients together."""
+    samples = zip(names, cells.generators, strict=False)
+    rows = {name: None if sample is None else sample.size for name, sample in samples}
+    for name, own in zip(names, cells.own_samples, strict=False):
+        if own:
+            sizes = [sample.size for sample in own]
+            rows[name] = None if None in sizes else sum(size or 0 for size in sizes)
+    return rows
 
 
 @lru_cache(maxsize=1)

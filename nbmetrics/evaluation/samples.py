@@ -262,10 +262,62 @@ class GeneratorSamples:
         return self._rows
 
 
+class ByClientSamples:
+    """A generator with one distribution for each client, as a metric needs it.
+
+    Attributes
+    ----------
+    members : what it is for each client
+    is_shared : whether that is one and the same
+    """
+
+    reading = None
+
+    def __init__(self, name: str, members: Sequence[GeneratorSamples]) -> None:
+        self.name, self.members = name, tuple(members)
+        self.is_shared = len(set(members)) == 1
+
+    def answers(self, metric: Metric[Any]) -> tuple[Sample, ...]:
+        """One sample for each client."""
+        return tuple([member.whole(metric) for member in self.members])
+
+    def whole(self, metric: Metric[Any]) -> Sample:
+        raise ValueError(f"generator {self.name!r} has one distribution for each client")
+
+
+def sources_of(generators: Iterable[Generator]) -> Iterator[Any]:
+    """Yield the sources of generators, of one with a distribution for each client all of them."""
+    for generator in generators:
+        source = generator.source
+        if not generator.is_by_client:
+            yield source
+        else:
+            yield from (own.source for own in source.members)
+
+
+def samples_of(
+    generator: Generator, seed: list[int], extraction: Any, settings: tuple[Any, ...]
+) -> GeneratorSamples | ByClientSamples:
+    """Return a generator as metrics need it; `settings` : what `GeneratorSamples` takes beside it and its seed."""
+    federation = settings[1]
+    if not generator.is_by_client:
+        return GeneratorSamples(generator.through(extraction), seed, *settings)
+    if federation.is_conditional:
+        seen = "has one distribution for each client, and the clients have conditions"
+        raise InvalidInput(f"generator {generator.name!r}", seen, "Give a function (x, rng) -> rows, or no conditions")
+    members = generator.for_clients(federation.names)
+    by_source = {id(m.source): [*seed, i] for i, m in enumerate(members)}
+    samples = {
+        id(m.source): GeneratorSamples(m.through(extraction), by_source[id(m.source)], *settings) for m in members
+    }
+    return ByClientSamples(generator.name or "", [samples[id(member.source)] for member in members])
+
+
 def convention(samples: int | None, seed: int, federation: Federation, generators: Sequence[Generator]) -> str:
     """Return what was drawn and what made the features, for the line under a table."""
     exact = "distributions exact where a closed form exists, else 10,000 rows drawn"
     drawn = exact if samples is None else f"{samples} rows drawn for each distribution"
+    generators = [m for g in generators for m in (g.for_clients(federation.names) if g.is_by_client else [g])]
     has_distributions = any(client.distribution is not None for client in federation.clients) or any(
         g.answers or isinstance(g.source, Distribution) for g in generators
     )

@@ -30,7 +30,7 @@ from ..errors import (
 )
 from ..files import checked_path, open_plain, write
 from ..metrics import Metric, Sample
-from .cells import PARTS, Cell, Cells
+from .cells import BY_CLIENT_PARTS, PARTS, Cell, Cells
 from .noise import CellNoise
 from .resampling import Ends
 from .winners import AGGREGATES
@@ -44,7 +44,7 @@ MAX_CLIENTS, MAX_GENERATORS, MAX_METRICS, MAX_TERMS, MAX_LEDGER_ROWS = 100_000, 
 AGAIN = "Evaluate again; with nm.evaluate(…, store=folder) that costs only what is new"
 FIX = "Give a file that scores.save(path) wrote"
 FLAGS = ("higher_is_better", "is_distance", "is_squared", "is_conditional")
-ENDS = ("corrected", "low", "high")
+ENDS, BY_PAIR = ("corrected", "low", "high"), ("client", "own")
 LEDGER_COLUMNS = ("client", "metric", "aggregate", "bytes", "bytes_down", "reveals")
 
 
@@ -206,6 +206,7 @@ def _metric_json(scores: Any, cells: Cells) -> dict[str, Any]:
         "cautions": [*lines, *cells.size_gap_caution(scores.generators)],
         "by_client": [[_cell_json(cell) for cell in row] for row in cells.client_cells],
         "all": [_cell_json(cell) for cell in cells.pooled_cells],
+        **({"own": [[_cell_json(cell) for cell in row] for row in cells.own_cells]} if cells.own_cells else {}),
         **noise,
     }
 
@@ -221,10 +222,12 @@ def _noise_json(scores: Any, cells: Cells) -> dict[str, Any]:
     if (refusal := noise.none_because) is not None:
         return {"design": str(noise.design), "refusal": [refusal.argument, refusal.seen, refusal.fix]}
     shape = len(scores.generators), len(scores.names)
-    ends = {part: {end: whole[f"{part}_{end}"] for end in ENDS} for part in PARTS if part != "client"}
+    ends = {part: {end: whole[f"{part}_{end}"] for end in ENDS} for part in (*cells.aggregates, "gap")}
     ends["client"] = {end: one[end].reshape(shape) for end in ENDS}
-    losses = scores.losses(cells.name)
-    worse = {part: _worse(noise, scores.weights, part, getattr(losses, part)) for part in AGGREGATES}
+    if cells.own_cells:
+        ends["own"] = {end: one[f"own_{end}"].reshape(shape) for end in ENDS}
+    losses = {part: cells.losses(getattr(cells, part)) for part in cells.aggregates}
+    worse = {part: _worse(noise, scores.weights, part, estimate) for part, estimate in losses.items()}
     return {"design": str(noise.design), "ends": ends, "worse": worse}
 
 
@@ -327,8 +330,11 @@ def _cells(item: Mapping[str, Any], weights: tuple[float, ...], shape: tuple[int
     pooled = [_cell(cell) for cell in _items(item["all"], shape[0])]
     if [len(row) for row in rows] != [shape[1]] * shape[0] or len(pooled) != shape[0]:
         raise InvalidInput("scores", "are not one for each generator and client", FIX)
+    own = [[_cell(cell) for cell in _items(row, shape[1])] for row in _items(item.get("own", []), shape[0])]
+    if own and ([len(row) for row in own if row] != [shape[1]] * sum(map(bool, own)) or len(own) != shape[0]):
+        raise InvalidInput("scores", "are not one for each generator and client", FIX)
     lines = [_line(line, "cautions") for line in _items(item["cautions"], MAX_LINES)]
-    noise = _noise(item["noise"], shape) if "noise" in item else None
+    noise = _noise(item["noise"], shape, bool(own)) if "noise" in item else None
     return SavedCells(
         metric,
         weights,
@@ -338,6 +344,7 @@ def _cells(item: Mapping[str, Any], weights: tuple[float, ...], shape: tuple[int
         (None,) * shape[0],
         noise,
         tuple(lines),
+        own_cells=tuple(map(tuple, own)),
         pools={weights: NoSummary()},
         pooled={weights: tuple(pooled)},
     )
@@ -350,16 +357,17 @@ def _cell(item: Mapping[str, Any]) -> Cell:
     return Cell(_number(item["value"]), terms, None, _number(item["size_gap"]))
 
 
-def _noise(item: Mapping[str, Any], shape: tuple[int, int]) -> SavedNoise:
+def _noise(item: Mapping[str, Any], shape: tuple[int, int], has_intra: bool) -> SavedNoise:
     design = _line(item["design"], "design")
     if "refusal" in item:
         argument, seen, fix = (_line(text, "refusal") for text in item["refusal"])
         return SavedNoise(design, {}, {}, InvalidInput(argument, seen, fix))
     ends = {
-        part: Ends(*(_array(item["ends"][part][end], shape if part == "client" else shape[:1]) for end in ENDS))
-        for part in PARTS
+        part: Ends(*(_array(item["ends"][part][end], shape if part in BY_PAIR else shape[:1]) for end in ENDS))
+        for part in (*PARTS, *BY_CLIENT_PARTS * has_intra)
     }
-    worse = {part: _array(item["worse"][part], (shape[0], shape[0])) for part in AGGREGATES}
+    aggregates = ("intra", *AGGREGATES) if has_intra else AGGREGATES
+    worse = {part: _array(item["worse"][part], (shape[0], shape[0])) for part in aggregates}
     return SavedNoise(design, ends, worse)
 
 

@@ -35,8 +35,9 @@ class Scores:
 
     Attributes
     ----------
-    table : DataFrame generator, metric, avg, all, gap
-    clients : DataFrame generator, client, metric, value
+    table : DataFrame generator, metric, avg, all, gap; with intra where some generator has one distribution a client
+    clients : DataFrame generator, client, metric, value; with own, the score with what was made for the client,
+        likewise
     ledger : DataFrame client, metric, aggregate, bytes, …: what each client sends for each aggregate
     provenance : dict, where they come from: version of nbmetrics, date (UTC), settings, metrics, extractor with the
         hash of its weights, and numbers of rows; of an `evaluate` with a store how many scores were found there, too
@@ -71,6 +72,9 @@ class Scores:
     def table(self) -> pd.DataFrame:
         """Tidy scores: generator, metric, avg, all, gap.
 
+        Where some generator has one distribution for each client (`nm.Generator.by_client`), intra = Σ λ_i D(S_i,
+        S_G,i) stands before avg; of the other generators it is avg.
+
         With uncertainty also `*_corrected`, each without the bias of few rows where that can be taken off, and the
         ends `*_low` and `*_high` of the interval about it.
         `attrs["conventions"]` says how they were made.
@@ -87,7 +91,8 @@ class Scores:
         frames = []
         for metric, cells in zip(self.metrics, self._results, strict=True):
             avg, pooled = cells.avg, cells.all
-            columns = {"generator": self.generators, "metric": metric, "avg": avg, "all": pooled}
+            intra = {"intra": cells.intra} if cells.own_cells else {}
+            columns = {"generator": self.generators, "metric": metric, **intra, "avg": avg, "all": pooled}
             gap = np.subtract(avg, pooled, out=np.zeros_like(avg), where=avg != pooled)
             ends = {} if cells.noise is None else cells.intervals()
             frames.append(pd.DataFrame({**columns, "gap": gap, **ends}))
@@ -126,14 +131,18 @@ class Scores:
 
     @cached_property
     def clients(self) -> pd.DataFrame:
-        """Tidy scores client by client: generator, client, metric, value; with uncertainty corrected, low and high."""
+        """Tidy scores client by client: generator, client, metric, value; with uncertainty corrected, low and high.
+
+        Where some generator has one distribution for each client, own is the score with what was made for the client.
+        """
         import pandas as pd
 
         frames = []
         for cells in self._results:
             pairs = [(g, c, cells.name) for g in self.generators for c in self.names]
             rows = pd.DataFrame(pairs, columns=["generator", "client", "metric"]).assign(value=cells.by_client.ravel())
-            frames.append(rows.assign(**cells.client_intervals()))
+            own = {"own": cells.own.ravel()} if cells.own_cells else {}
+            frames.append(rows.assign(**own, **cells.client_intervals()))
         frame = pd.concat(frames, ignore_index=True)
         return self._with_conventions(frame)
 
@@ -154,17 +163,20 @@ class Scores:
         """
         import pandas as pd
 
-        avg, pooled, _ = decisions.losses(self, metric, corrected)
-        columns = {"generator": self.generators, "avg": places(avg), "all": places(pooled)}
-        return self._with_conventions(pd.DataFrame(columns))
+        by = decisions.losses_of(self, metric, corrected).by_aggregate
+        columns = {part: places(losses) for part, losses in by.items()}
+        return self._with_conventions(pd.DataFrame({"generator": self.generators, **columns}))
 
     def _with_conventions(self, frame: pd.DataFrame) -> pd.DataFrame:
         frame.attrs["conventions"] = self.conventions
         return frame
 
-    def inversions(self, metric: str, corrected: bool = False) -> pd.DataFrame:
+    def inversions(
+        self, metric: str, corrected: bool = False, *, between: Sequence[str] = ("avg", "all")
+    ) -> pd.DataFrame:
         """The pairs of generators that avg and all order differently, by the plain scores or the `corrected` ones.
 
+        `between` : two others, such as ("intra", "all"), after which the columns are called then.
         Columns: `avg_prefers`, `all_prefers` (generator names), and by how much: `avg_margin`, `all_margin` > 0.
 
         Examples
@@ -175,15 +187,16 @@ class Scores:
           avg_prefers all_prefers
         0      narrow        wide
         """
-        return self._with_conventions(decisions.inversions(self, metric, corrected))
+        return self._with_conventions(decisions.inversions(self, metric, corrected, between))
 
     def flips(self, metric: str) -> pd.DataFrame:
         """How easily chance alone orders each pair of generators as they are: one-sided p-values; needs `uncertainty`.
 
         Columns: `avg_prefers`, `over` (generator names) and `avg_p`, Φ(−|difference|/standard error); `all_prefers` and
-        `all_p` likewise for all. The order is that of the corrected scores, so no p is above ½; it is NaN, and the
-        order that of the plain scores, where rows are too few for corrected ones. Where a plain score is NaN too,
-        nothing is preferred ("–", and `over` names both where avg has none).
+        `all_p` likewise for all, and `intra_prefers` and `intra_p` for intra where there is one. The order is that of
+        the corrected scores, so no p is above ½; it is NaN, and the order that of the plain scores, where rows are too
+        few for corrected ones. Where a plain score is NaN too, nothing is preferred ("–", and `over` names both where
+        avg has none).
 
         The p-values are one-sided and not adjusted for the number of pairs. As the side is that of the data, two
         equally good generators have one below .05 in a tenth of all runs. It is not the probability that the order is
@@ -194,9 +207,10 @@ class Scores:
     def worst(self, metric: str, corrected: bool = False) -> pd.DataFrame:
         """Each generator's score with the client it serves worst: generator, worst, client.
 
-        A client of weight 0 does not count, and the first of equals is named; NaN and "–" where a score is NaN. They
-        are the plain scores, in which FID makes clients of few rows look worse. `corrected` ones are without that bias,
-        as a Dashboard has them; they need `uncertainty`, and are NaN where a client, which a Dashboard then leaves out,
+        Of a generator with one distribution for each client it is the score with what was made for that client. A
+        client of weight 0 does not count, and the first of equals is named; NaN and "–" where a score is NaN. They are
+        the plain scores, in which FID makes clients of few rows look worse. `corrected` ones are without that bias, as
+        a Dashboard has them; they need `uncertainty`, and are NaN where a client, which a Dashboard then leaves out,
         has too few rows.
 
         Examples
@@ -215,7 +229,8 @@ class Scores:
         Columns: `client`; `own_best`, the best score that any generator has with it; `by_avg`, `by_all`, `by_worst`:
         how much worse, 0 or more, the client is served by the generator that is best by avg, by all, or with the
         client it serves worst. `attrs["winners"]` names these three, `attrs["own"]` each client's own best; of equals
-        the first. NaN where the score that it takes is NaN. `corrected` as for `worst`.
+        the first. Where some generator has one distribution for each client there is `by_intra`, too, and a client's
+        score is that with what was made for it. NaN where the score that it takes is NaN. `corrected` as for `worst`.
 
         Examples
         --------
@@ -285,17 +300,17 @@ class Scores:
         """
         return self.result(metric).size_gaps
 
-    def agreement(self, metric: str, corrected: bool = False) -> float:
+    def agreement(self, metric: str, corrected: bool = False, *, between: Sequence[str] = ("avg", "all")) -> float:
         """Kendall's τ between the orders by avg and by all: 1 the same, −1 reversed; NaN for one generator.
 
-        Of the plain scores, or of the `corrected` ones, as `ranks`.
+        Of the plain scores, or of the `corrected` ones, as `ranks`; `between` as for `inversions`.
         """
         from scipy.stats import kendalltau
 
-        avg, pooled, _ = decisions.losses(self, metric, corrected)
-        if len(avg) < 2 or np.isnan([avg, pooled]).any():
+        _, one, other = decisions.pair_of_losses(self, metric, corrected, between)
+        if len(one) < 2 or np.isnan([one, other]).any():
             return math.nan
-        return float(kendalltau(places(avg), places(pooled)).statistic)
+        return float(kendalltau(places(one), places(other)).statistic)
 
     def with_weights(self, weights: Any) -> Scores:
         """The same summaries under other client weights (sequence, or dict by name); nothing is sampled again.

@@ -22,7 +22,11 @@ def summary(scores: ScoresProtocol) -> list[str]:
     lines = []
     for name in scores.metrics:
         shown, plain = winners_of(scores.result(name)), plain_winners_of(scores.result(name))
-        if len(scores.generators) < 2 or not shown.are_known:
+        if len(scores.generators) < 2:
+            continue
+        if "intra" in shown.losses and not np.isnan(shown.losses["intra"]).any():
+            lines.append(f"{shown_label(scores, name)}-intra {_intra(scores.generators, shown)}.")
+        if np.isnan([shown.losses[part] for part in AGGREGATES]).any():
             continue
         lines.append(f"{shown_label(scores, name)}: {_order(scores.generators, shown)}.")
         if shown.is_corrected and _differ(shown, plain):
@@ -45,7 +49,7 @@ def headline(scores: ScoresProtocol, metric: str) -> str:
     if len(scores.generators) < 2 or winners.agree or not winners.are_known:
         return ""
     label = shown_label(scores, metric)
-    return " ".join(f"Best by {label}-{part}: {winners.names(part, scores.generators)}." for part in AGGREGATES)
+    return " ".join(f"Best by {label}-{part}: {winners.names(part, scores.generators)}." for part in winners.best)
 
 
 def _differ(shown: Winners, plain: Winners) -> bool:
@@ -58,7 +62,8 @@ def _order(generators: Sequence[str], winners: Winners) -> str:
     """Who is best by each aggregate, and how avg and all order the pairs."""
     avg, pooled = winners.losses["avg"], winners.losses["all"]
     inverted: list[list[int]] = inverted_pairs(avg, pooled).tolist()
-    pairs = _inversions(generators, inverted, avg, winners.agree) or _half_ties(generators, avg, pooled)
+    are_same = winners.best["avg"] == winners.best["all"]
+    pairs = _inversions(generators, inverted, avg, are_same) or _half_ties(generators, avg, pooled)
     left_out = [name for name, is_out in zip(generators, winners.is_left_out, strict=True) if is_out]
     apart = f" (without {', '.join(left_out)}, see the caution)" if left_out else ""
     if not pairs:
@@ -68,8 +73,17 @@ def _order(generators: Sequence[str], winners: Winners) -> str:
     return f"{_best(generators, winners)}{apart}; {pairs}"
 
 
+def _intra(generators: Sequence[str], winners: Winners) -> str:
+    """Whom intra prefers, and how many pairs it orders otherwise than all."""
+    left_out = [name for name, is_out in zip(generators, winners.is_left_out, strict=True) if is_out]
+    apart = f" (without {', '.join(left_out)}, see the caution)" if left_out else ""
+    said = f"prefers {winners.names('intra', generators)}{apart}"
+    count = len(inverted_pairs(winners.losses["intra"], winners.losses["all"]))
+    return f"{said}; it and all order {count} of {math.comb(len(generators), 2)}{PAIRS}" if count else said
+
+
 def _best(generators: Sequence[str], winners: Winners) -> str:
-    if winners.agree:
+    if winners.best["avg"] == winners.best["all"]:
         return f"{' and '.join(AGGREGATES)} prefer {winners.names('avg', generators)}"
     return ", ".join(f"{part} prefers {winners.names(part, generators)}" for part in AGGREGATES)
 

@@ -107,10 +107,12 @@ class Store:
             raise OSError("its file was removed")
 
     def close(self) -> None:
-        """Let go of the log."""
-        if self._log is not None:
-            self._log.close()
-            self._log = None
+        """Let go of the log; nothing is kept any more."""
+        with self._lock:
+            self._is_open = False
+            if self._log is not None:
+                self._log.close()
+                self._log = None
 
     def _line(self, text: str) -> bytes:
         return f"{self.fingerprints.of_text(text)[:32]} {text}\n".encode()
@@ -183,6 +185,7 @@ class MetricStore(KeptCells):
         self._metric, self._terms = of.of_metric(metric), of.of_terms(metric)
         self._clients, self._weights = list(clients), ",".join(map(repr, weights))
         self._generators = [self._hashes_of(source, metric.is_conditional) for source in generators]
+        self._own = [self._hashes_of(source, True) for source in generators]
 
     def _hashes_of(self, source: Any, is_conditional: bool) -> list[str | None]:
         """Return the hash of what each client's score is of: the generator itself, or its answers to the client.
@@ -195,9 +198,9 @@ class MetricStore(KeptCells):
         answers = [of.of_sample(sample) for sample in source]
         return answers if is_conditional else [self._joined(self._weights, *answers)] * len(answers)
 
-    def find(self, g: int, i: int | None) -> Cell | None:
+    def find(self, g: int, i: int | None, *, own: bool = False) -> Cell | None:
         """Return the score of a generator with a client, with all pooled for None; None where it is not kept."""
-        key = self._key(g, i)
+        key = self._key(g, i, own)
         record = None if key is None else self._store.get(key)
         if record is None:
             return None
@@ -206,21 +209,21 @@ class MetricStore(KeptCells):
         size_gap = math.nan if record["size_gap"] is None else record["size_gap"]
         return Cell(record["value"], terms, None, size_gap)
 
-    def keep(self, g: int, i: int | None, cell: Cell) -> None:
+    def keep(self, g: int, i: int | None, cell: Cell, *, own: bool = False) -> None:
         """Keep a score that was computed, but no refusal."""
         self._store.computed += 1
-        key = self._key(g, i)
+        key = self._key(g, i, own)
         if key is None or cell.refusal is not None or not math.isfinite(cell.value):
             return
         size_gap = cell.size_gap if math.isfinite(cell.size_gap) else None
         terms = {str(name): float(value) for name, value in cell.terms.items()}
         self._store.keep(key, {"value": float(cell.value), "terms": terms, "size_gap": size_gap, "about": self._terms})
 
-    def _key(self, g: int, i: int | None) -> str | None:
+    def _key(self, g: int, i: int | None, own: bool) -> str | None:
         if i is None:
             parts = ["pooled", self._metric, self._weights, *self._clients, *self._generators[g]]
         else:
-            parts = ["client", self._metric, self._clients[i], self._generators[g][i]]
+            parts = ["client", self._metric, self._clients[i], (self._own if own else self._generators)[g][i]]
         return self._joined(*parts)
 
     def _joined(self, *parts: str | None) -> str | None:

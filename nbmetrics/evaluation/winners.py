@@ -16,8 +16,8 @@ import numpy as np
 from ..ranking import all_lowest, numeral
 from .cells import Cells
 
-# The aggregates by which generators are ranked, in the order of the tables' columns.
-# A third one is an entry here, a property of that name of `Cells`, and its column in `Scores.table`.
+# The aggregates by which generators are ranked; where one has a distribution for each client `Cells.aggregates` has
+# intra, too.
 AGGREGATES = ("avg", "all")
 
 
@@ -55,7 +55,7 @@ class Winners:
 
 def winners_of(cells: Cells) -> Winners:
     """Return who is best of one metric, as a table shows it."""
-    plain = {part: np.asarray(getattr(cells, part)) for part in AGGREGATES}
+    plain = {part: np.asarray(getattr(cells, part)) for part in cells.aggregates}
     ends = cells.intervals()
     corrected = {part: ends.get(f"{part}_corrected", scores) for part, scores in plain.items()}
     is_corrected = not any(np.isnan(corrected[part][~np.isnan(scores)]).any() for part, scores in plain.items())
@@ -67,7 +67,7 @@ def winners_of(cells: Cells) -> Winners:
 
 def plain_winners_of(cells: Cells) -> Winners:
     """Return who would be best by the plain scores."""
-    losses = {part: cells.losses(np.asarray(getattr(cells, part))) for part in AGGREGATES}
+    losses = {part: cells.losses(np.asarray(getattr(cells, part))) for part in cells.aggregates}
     best = {part: all_lowest(own) for part, own in losses.items()}
     return Winners(losses, best, False, np.zeros(len(cells.generated), dtype=bool))
 
@@ -75,7 +75,7 @@ def plain_winners_of(cells: Cells) -> Winners:
 def lies_below_zero(cells: Cells) -> np.ndarray:
     """Return of each generator whether its distance, by any aggregate, lies below 0 by more than chance."""
     is_below = np.zeros(len(cells.generated), dtype=bool)
-    for part in AGGREGATES if cells.noise is not None and cells.metric.is_distance else ():
+    for part in cells.aggregates if cells.noise is not None and cells.metric.is_distance else ():
         is_below |= _is_below(cells, part)
     return is_below
 
@@ -89,7 +89,7 @@ def below_zero_cautions(cells: Cells, generators: Sequence[str]) -> Iterator[str
     """Yield a caution for each generator whose distance lies below 0 by more than chance."""
     ends = cells.intervals()
     for g in map(int, np.flatnonzero(lies_below_zero(cells))):
-        which = [part for part in AGGREGATES if _is_below(cells, part)[g]]
+        which = [part for part in cells.aggregates if _is_below(cells, part)[g]]
         low, high = (numeral(float(ends[f"{which[0]}_{end}"][g]), ".3g") for end in ("low", "high"))
         yield (
             f"{cells.label} {' and '.join(which)} of {generators[g]}: the interval [{low}, {high}] lies far below 0, "

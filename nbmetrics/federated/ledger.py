@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import pickle
+from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from .summary_codec import REVEALS, Thrift, blank_arrays, kind_of, settings_text
 COLUMNS = ["client", "metric", "aggregate", "bytes", "bytes_down", "reveals"]
 # Of a score.
 BYTES_PER_SCORE = 8
+ONE_NUMBER = "one number per generator"
 
 
 def ledger(scores: Scores, *, precision: str = "float64", rank: int | None = None) -> pd.DataFrame:
@@ -39,17 +42,18 @@ def ledger(scores: Scores, *, precision: str = "float64", rank: int | None = Non
     thrift = Thrift.of(precision, rank)
     rows: list[tuple[Any, ...]] = []
     for result in map(scores.result, scores.metrics):
-        own = [summary for summary, answers in zip(result.generated, _answers(result), strict=True) if answers is None]
-        samples = [s for s, answers in zip(result.generators, _answers(result), strict=True) if answers is None]
-        down = sum(_metric_bytes(result.metric, s, sample, thrift)[0] for s, sample in zip(own, samples, strict=True))
+        answers = _answers(result)
+        samples = [own[0] if own else s for s, own in zip_longest(result.generators, result.own_samples)]
+        whole = [(s, x) for s, x, a in zip(result.generated, samples, answers, strict=True) if a is None and x]
+        down = sum(_metric_bytes(result.metric, summary, sample, thrift)[0] for summary, sample in whole)
         for c, client in enumerate(scores.names):
             sent, reveals = _bytes_for_all(result, c, thrift)
-            answered = sum(
-                _metric_bytes(result.metric, a[c], None, thrift)[0] for a in _answers(result) if a is not None
-            )
+            answered = sum(_metric_bytes(result.metric, a[c], None, thrift)[0] for a in answers if a is not None)
             for_avg = 0 if result.metric.is_conditional else answered
             values = BYTES_PER_SCORE * len(scores.generators)
-            rows.append((client, result.name, "avg", values + for_avg, down, "one number per generator"))
+            if result.own_cells:
+                rows.append((client, result.name, "intra", values, _own_bytes(result, c, thrift, samples), ONE_NUMBER))
+            rows.append((client, result.name, "avg", values + for_avg, down, ONE_NUMBER))
             rows.append((client, result.name, "all", sent + answered, 0, reveals))
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -62,8 +66,20 @@ def _bytes_for_all(result: Cells, c: int, thrift: Thrift) -> tuple[int, str]:
     return (size(result.clients[c].dim, [section]) if section.arrays else 0), REVEALS[section.kind]
 
 
+def _own_bytes(result: Cells, c: int, thrift: Thrift, samples: Sequence[Sample | None]) -> int:
+    """Return the bytes of what comes down to client c for intra: of each generator what it made for this client."""
+    summaries = [
+        a[c] if own and a else s
+        for s, a, own in zip(result.generated, result.answers, result.is_by_client, strict=True)
+    ]
+    pairs = zip(summaries, samples, strict=True)
+    return sum(_metric_bytes(result.metric, summary, sample, thrift)[0] for summary, sample in pairs)
+
+
 def _answers(result: Cells) -> tuple[Any, ...]:
-    return result.answers or (None,) * len(result.generated)
+    """Return what generators answered to the conditions of the clients, who hold it; None of the others."""
+    answers = result.answers or (None,) * len(result.generated)
+    return tuple([None if own else a for a, own in zip_longest(answers, result.is_by_client)])
 
 
 def _metric_bytes(metric: Metric[Any], summary: Any, sample: Sample | None, thrift: Thrift) -> tuple[int, str]:

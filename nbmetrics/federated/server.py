@@ -18,9 +18,9 @@ from ..errors import InvalidInput, check_list, check_named_weights, check_names,
 from ..evaluation.cells import Cells, PoolOnlyClient, summarize
 from ..evaluation.compute import Evaluation, MetricState
 from ..evaluation.evaluate import check_any_score
-from ..evaluation.samples import metric_list
+from ..evaluation.samples import metric_list, sources_of
 from ..evaluation.scores import Scores
-from ..federation import Client, Federation, Generator, as_generators
+from ..federation import Client, Federation, Generator, are_images, as_generators
 from ..metrics import Metric, Sample
 from .noise_error import NoisyCells, has_noise
 from .noisy_summaries import NoisyFID, NoisyMoments, noisy_mean
@@ -159,9 +159,9 @@ def _named_summaries(summaries: Any) -> dict[str, Any]:
 
 def _of_features(generators: Any) -> tuple[Generator, ...]:
     """Return the generators; images are refused, as nothing here says how the clients' features were made."""
-    named_generators = as_generators(generators)
+    named_generators = as_generators(generators, may_be_by_client=True)
     for generator in named_generators:
-        if generator.is_of_images:
+        if any(are_images(source) for source in sources_of([generator])):
             seen = "is images, and the clients sent summaries of features"
             fix = "Give its features: nm.extract(images, extractor) with the clients' extractor"
             raise InvalidInput(f"generator {generator.name!r}", seen, fix)

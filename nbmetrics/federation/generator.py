@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from pathlib import Path
@@ -18,6 +18,7 @@ from ..metrics.base import Sample
 from ..summaries.source_kinds import is_rows_path
 from ..summaries.sources import is_batch_function, is_loader
 from ..summaries.stream import Stream
+from .by_client import ByClient
 from .client import distribution_or_rows, open_npy
 from .image_sources import (
     are_images,
@@ -52,7 +53,8 @@ class Generator:
         `nm.images(…)`, an array (m, H, W[, 3]), or a function or module that gives them. A function of images is
         called for up to 64 at a time, each time with a child of `rng`, and what it gave is thrown away once
         extracted: 64 images are in memory, however many are scored, and a seed means the same rows whatever
-        the extractor's `batch_size`
+        the extractor's `batch_size`. A dict client -> source is a generator with one distribution for each client, see
+        `by_client`
     name : how tables and views call it; by default that of the folder or zip
     columns : what its features are called, by default as a data frame says
     extraction : of rows, or of a function that gives rows, what made them out of images, such as
@@ -78,6 +80,9 @@ class Generator:
         if type(self.source) is np.ndarray and self.source.ndim == 2:
             object.__setattr__(self, "source", as_rows(self.source, "source"))
             return
+        if isinstance(self.source, (Mapping, ByClient)):
+            object.__setattr__(self, "source", _sources_by_client(self.source))
+            return
         object.__setattr__(self, "columns", self.columns or column_names(self.source))
         if callable(self.source) and not isinstance(self.source, Distribution) and not is_batch_function(self.source):
             if hasattr(self.source, "state_dict"):
@@ -92,6 +97,52 @@ class Generator:
         elif self.name is None and isinstance(source, (str, os.PathLike)):
             object.__setattr__(self, "name", check_names([Path(source).resolve().name], "name")[0])
         object.__setattr__(self, "source", source)
+
+    @classmethod
+    def by_client(cls, sources: Any, *, name: str | None = None) -> Generator:
+        """A generator with one distribution for each client, such as a class-conditional or a personalised model.
+
+        `evaluate` then gives a third aggregate, **intra** = Σ λ_i D(S_i, S_{G,i}): each client with what was made for
+        it (of classes this is intra-FID, Miyato & Koyama 2018). avg and all are of the mixture S_G = Σ λ_i S_{G,i}.
+
+        Parameters
+        ----------
+        sources : dict client -> source, each as `source` above, in any order; a folder with a sub-folder of images, or
+            a .npy file of rows, for each client; or a function `(client, n, rng) -> rows`, given the client's name
+        name : how tables and views call it
+
+        Raises
+        ------
+        InvalidInput
+            For anything else; in `evaluate` also where a client is missing or unknown.
+
+        Examples
+        --------
+        >>> clients = {"cats": nm.Gaussian([-2.0]), "dogs": nm.Gaussian([2.0])}
+        >>> right = nm.Generator.by_client({"cats": nm.Gaussian([-2.0]), "dogs": nm.Gaussian([2.0])})
+        >>> swapped = nm.Generator.by_client({"cats": nm.Gaussian([2.0]), "dogs": nm.Gaussian([-2.0])})
+        >>> nm.evaluate(clients, {"right": right, "swapped": swapped}, "fid").table.round(3)
+          generator metric  intra    avg  all    gap
+        0     right    fid    0.0  5.528  0.0  5.528
+        1   swapped    fid   16.0  5.528  0.0  5.528
+        """
+        return cls(ByClient.of(sources), name=name)
+
+    @property
+    def is_by_client(self) -> bool:
+        """Whether it has one distribution for each client."""
+        return isinstance(self.source, ByClient)
+
+    def for_clients(self, names: Sequence[str]) -> tuple[Generator, ...]:
+        """Return what it is for each of these clients, by client; else itself alone."""
+        if not isinstance(self.source, ByClient):
+            return (self,)
+        who, members = f"generator {self.name!r}", []
+        for client, source in zip(names, self.source.for_clients(names, who), strict=True):
+            member = _as_generator(source, who)
+            changes = {"columns": member.columns or self.columns, "extraction": member.extraction or self.extraction}
+            members.append(replace(member, name=f"{self.name} for {client}", **changes))
+        return tuple(members)
 
     def through(self, extraction: Any) -> Generator:
         """Return this generator as one of rows: its images through `extraction`, an `Extraction` or None.
@@ -162,6 +213,17 @@ class Generator:
         return as_rows(rows, f"rows from generator {self.name!r}", dim=dim)
 
 
+def _sources_by_client(source: Any) -> ByClient:
+    """Return the source of a generator with one distribution for each client, whose own are generators."""
+    by_client = ByClient.of(source) if isinstance(source, Mapping) else source
+    if callable(by_client.sources):
+        return by_client
+    own = {name: _as_generator(item, f"source, client {name!r}") for name, item in by_client.sources.items()}
+    if nested := [name for name, item in own.items() if item.is_by_client]:
+        raise InvalidInput(f"source, client {nested[0]!r}", "is a dict of clients again", "Give one source")
+    return ByClient(own)
+
+
 def _check_call(function: Callable[..., Any]) -> None:
     """Raise InvalidInput for a function that takes other than two arguments, where its signature tells."""
     try:
@@ -175,8 +237,11 @@ def _check_call(function: Callable[..., Any]) -> None:
         raise InvalidInput("source", seen, "Give one of (n, rng): n rows, drawn with the NumPy generator rng") from None
 
 
-def as_generators(generators: Any) -> tuple[Generator, ...]:
-    """Return named generators from a list of them, a dict name -> source, or a single one."""
+def as_generators(generators: Any, *, may_be_by_client: bool = False) -> tuple[Generator, ...]:
+    """Return named generators from a list of them, a dict name -> source, or a single one.
+
+    Those with one distribution for each client are refused unless they `may_be_by_client`.
+    """
     if isinstance(generators, Mapping):
         check_names(list(generators), "generators")
         items = [replace(_as_generator(item, f"generator {name!r}"), name=name) for name, item in generators.items()]
@@ -193,6 +258,10 @@ def as_generators(generators: Any) -> tuple[Generator, ...]:
     if any(item.name is None for item in items):
         items = [*name_items(items, "Generator", lambda item, name: replace(item, name=name))]
     check_names([item.name for item in items], "generators")
+    by_client = [item.name for item in items if item.is_by_client]
+    if by_client and not may_be_by_client:
+        seen = f"{shown(by_client[0])} has one distribution for each client, which is not compared here"
+        raise InvalidInput("generators", seen, "Use nm.evaluate, or give one source for all clients")
     return tuple(items)
 
 
@@ -204,8 +273,6 @@ def _is_one(value: Any) -> bool:
 def _as_generator(item: Any, who: str) -> Generator:
     if isinstance(item, Generator):
         return item
-    if isinstance(item, Mapping):
-        raise InvalidInput("generators", f"item {who} is a dict", "Give the dict itself, or a list of Generator")
     try:
         return Generator(item)
     except InvalidInput as error:

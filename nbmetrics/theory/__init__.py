@@ -23,13 +23,22 @@ from .aggregates import (
 )
 from .barycenter import AvgBound, Minimizers, barycenter, barycenter_residual, fid_avg_bound, minimizers
 from .collapse import Collapse, collapse
+from .intra import intra_convexity, kid_intra_identity
 from .printed import printed_gap, printed_order, printed_twin_bound
 from .twins import NoTwin, Twin, printed_twin, twin, twin_differences
 
 __all__ = ["AvgBound", "Collapse", "ConditionalOrder", "Minimizers", "NoTwin", "Sides", "Twin", "barycenter"]
 __all__ += ["barycenter_residual", "collapse", "conditional_order", "convexity", "fid_all_identity", "fid_avg_bound"]
-__all__ += ["fid_gap_identity", "kid_gap", "kid_gap_identity", "linearity", "minimizers", "printed_gap"]
-__all__ += ["printed_order", "printed_twin", "printed_twin_bound", "twin", "twin_differences"]
+__all__ += ["fid_gap_identity", "intra_convexity", "kid_gap", "kid_gap_identity", "kid_intra_identity", "linearity"]
+__all__ += [
+    "minimizers",
+    "printed_gap",
+    "printed_order",
+    "printed_twin",
+    "printed_twin_bound",
+    "twin",
+    "twin_differences",
+]
 
 
 def __dir__() -> list[str]:

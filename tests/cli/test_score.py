@@ -389,3 +389,34 @@ def test_nothing_is_told_that_only_python_can_do(run, tmp_path):
     np.save(tmp_path / "made.npy", rng.normal(size=(400, 32)))
     out = run("score", tmp_path / "sites", tmp_path / "made.npy", "--metrics", "fid")[1]
     assert "would remain even if all clients were alike" in " ".join(out.split()) and "scores." not in out
+
+
+def test_by_class_compares_each_client_with_what_was_made_for_it(features, run, tmp_path):
+    for name, order in (("right", ("north", "south")), ("swapped", ("south", "north"))):
+        (tmp_path / name).mkdir()
+        for client, other in zip(("north", "south"), order, strict=True):
+            np.save(tmp_path / name / f"{client}.npy", features[f"real/{other}"] + 0.1)
+    code, out, err = run("score", "real", "right", "swapped", "--by-class", "--metrics", "fid", "--json", "o.json")
+    assert code == 0, err
+    report = json.loads((tmp_path / "o.json").read_text())
+    right, swapped = report["table"]
+    assert right["intra"] == pytest.approx(0.02, abs=1e-9) and swapped["intra"] > 3.0
+    assert right["all"] == pytest.approx(swapped["all"], rel=1e-9)
+    assert [row["rows"] for row in report["generators"]] == [800, 800]
+    assert "FID-intra prefers right" in " ".join(out.split())
+    assert run("verify", "o.json", "real", "right", "swapped")[0] == 0
+    assert run("score", "real", "narrow.npy", "--by-class")[0] == 2
+    (tmp_path / "right" / "south.npy").rename(tmp_path / "right" / "west.npy")
+    code, _, err = run("score", "real", "right", "--by-class")
+    assert code == 2 and "'south'" in err and "'west'" in err
+
+
+def test_by_class_reads_folders_of_images(folder, run, tmp_path):
+    for name, mean in (("cats", 60), ("dogs", 180)):
+        folder(f"classes/{name}", mean, 40)
+        folder(f"made/{name}", mean, 40, seed=1)
+    code, out, err = run(
+        "score", "classes", "made", "--by-class", "--extractor", "pixels", "--metrics", "fid", "--quiet"
+    )
+    assert code == 0, err
+    assert "intra" in out.split("\n")[0]

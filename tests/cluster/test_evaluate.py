@@ -149,3 +149,20 @@ def test_an_iterator_is_refused_on_a_cluster(dask_client):
     clients = {"a": nm.Client(iter([made.rows(1)])), "b": made.rows(2)}
     with pytest.raises(nm.InvalidInput, match="client 'a': is an iterator"):
         nm.evaluate(clients, made.generators(), cluster=dask_client)
+
+
+@pytest.mark.parametrize("kind", ["rows", "functions"])
+def test_what_generators_made_for_each_client_gives_the_local_scores(kind, dask_client, tmp_path):
+    rng = np.random.default_rng(3)
+    made_for = {
+        name: {client: rng.normal(k, 1.0 + 0.1 * shift, (30 + k, made.DIM)) for k, client in enumerate(made.NAMES)}
+        for shift, name in enumerate(("g", "h"))
+    }
+    generators = {**made_for, "distribution": DISTRIBUTION}
+    local = nm.evaluate(ROWS, generators)
+    assert "intra" in local.table
+    assert_same(nm.evaluate(as_given(kind, dask_client), generators, cluster=dask_client), local)
+    for _ in range(2):
+        kept = nm.evaluate(as_given(kind, dask_client), generators, cluster=dask_client, store=tmp_path)
+        np.testing.assert_allclose(kept.table["intra"], local.table["intra"], rtol=1e-10)
+    assert kind != "rows" or kept.provenance["store"]["computed"] == 0

@@ -71,15 +71,15 @@ def test_what_needs_rows_or_summaries_says_so(tmp_path):
 def test_what_could_not_be_opened_is_not_saved(tmp_path):
     many = {f"g{i}": nm.Gaussian([0.001 * i]) for i in range(2_001)}
     scores = nm.evaluate([nm.Gaussian([-1.0]), nm.Gaussian([1.0])], many, "fid")
-    with pytest.raises(nm.InvalidInput, match=r"scores cannot be saved: .*Save fewer generators"):
+    with pytest.raises(nm.InvalidInput, match=r"scores: cannot be saved: .*Save fewer generators"):
         scores.save(tmp_path / "many.json")
 
-    class TwoLines(nm.FID):
+    class TwoLines(nm.metrics.FID):
         @property
         def convention(self):
             return "one line\nand another"
 
-    with pytest.raises(nm.InvalidInput, match=r"scores cannot be saved: .*texts of one line"):
+    with pytest.raises(nm.InvalidInput, match=r"scores: cannot be saved: .*texts of one line"):
         nm.evaluate([np.eye(3)], {"g": np.eye(3)}, [TwoLines()]).save(tmp_path / "lines.json")
     assert not list(tmp_path.iterdir())
 

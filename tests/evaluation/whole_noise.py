@@ -22,7 +22,7 @@ def noise(cells, count=256, seed=0):
     columns = [split(NoiseColumn.unknown(count, scores.shape[1], reason)) for reason in reasons]
     if isinstance(source, Influences):
         together = source.metric.pool_strata(source.real, weights)
-        for place, generated in zip(places, source.generated, strict=True):
+        for place, (generated,) in zip(places, source.generated, strict=True):
             own = InfluenceNoise(source.metric, generated, place, Multipliers(count, seed))
             columns[place] = own.clients(source.real), own.all(together, weights)
     elif isinstance(source, ResampledScores):

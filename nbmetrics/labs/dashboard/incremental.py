@@ -21,7 +21,7 @@ from ...errors import InvalidInput, check_choice, check_count, check_named_weigh
 from ...evaluation.cells import NOT_COMPUTED, Cell, Cells
 from ...evaluation.compute import NOT_SUMMARIZED, Evaluation
 from ...evaluation.noise import Noise, NoiseColumn
-from ...evaluation.samples import GeneratorSamples, convention
+from ...evaluation.samples import ByClientSamples, GeneratorSamples, convention
 from ...evaluation.scores import Scores
 from ...federation import Generator, as_generators
 from ...metrics.base import losses
@@ -114,7 +114,9 @@ class IncrementalEvaluation(Evaluation):
             return self.add_all(sources)
         return self._keep_sources(sources, drawn)
 
-    def _keep_sources(self, generators: Sequence[Generator], drawn: Sequence[GeneratorSamples]) -> tuple[str, ...]:
+    def _keep_sources(
+        self, generators: Sequence[Generator], drawn: Sequence[GeneratorSamples | ByClientSamples]
+    ) -> tuple[str, ...]:
         if self.design is not None:
             self._check_uncertainty(drawn, self.design)
         with self._lock:

@@ -98,6 +98,8 @@ class Dashboard(DashboardActions):
     winners = traitlets.Dict().tag(sync=True)
     namespace: Any = traitlets.List().tag(sync=True, live=True)
 
+    _store: Store | None = None
+
     def __init__(
         self,
         federation: Any,
@@ -107,8 +109,9 @@ class Dashboard(DashboardActions):
         uncertainty: Any = None,
         store: Any = None,
     ) -> None:
-        kept = None if store is None else Store(store)
-        self._start(FederationComparison(federation, generators, metrics, uncertainty, kept))
+        if store is not None:
+            self._store = Store(store)
+        self._start(FederationComparison(federation, generators, metrics, uncertainty, self._store))
 
     def _start(self, comparison: Comparison) -> None:
         """Show a comparison, and start to compute its scores."""
@@ -416,4 +419,6 @@ class Dashboard(DashboardActions):
             self._publish_timer.cancel()
             for on_demand in (self._details, self._mixture, self._winners):
                 on_demand.close()
+        if self._store is not None:
+            self._store.close()
         super().close()

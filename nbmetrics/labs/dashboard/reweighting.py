@@ -29,7 +29,7 @@ def scores_under(cells: Cells, weights: Sequence[float], *, plain: bool = False)
         summary = cells.generated[g] if answers is None else pool_or_refusal(metric, answers, weights)
         value = math.nan
         if strata is not None and isinstance(source, Influences) and g in places:
-            value = influence_values_of(metric, strata, source.generated[places.index(g)]).value
+            value = influence_values_of(metric, strata, source.generated[places.index(g)][0]).value
         if math.isnan(value):
             value = Cell.of(terms_of(metric, together, summary)).value
         if not refusal_of(summary):

@@ -113,10 +113,13 @@ class AllPairs:
 
     def terms(self, real: KernelMean, generated: KernelMean) -> dict[str, float]:
         return {
-            "real": real.stratified if self.stratified else real.self_mean(unbiased=self.unbiased),
-            "generated": generated.self_mean(unbiased=self.unbiased),
+            "real": self._own_mean(real),
+            "generated": self._own_mean(generated),
             "cross": -2.0 * real.mean_with(generated),
         }
+
+    def _own_mean(self, side: KernelMean) -> float:
+        return side.stratified if self.stratified else side.self_mean(unbiased=self.unbiased)
 
 
 def _aligned_rows(kernel: Any, real: Rows, generated: Rows) -> tuple[Any, Any]:

@@ -1,0 +1,320 @@
+"""Generators with one distribution for each client: intra, avg and all beside code of our own."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.linalg import sqrtm
+
+import nbmetrics as nm
+
+NAMES = ("north", "south", "east")
+WEIGHTS = [(1, 1, 1), (40, 60, 50), (0.7, 0.2, 0.1), (0, 1, 3), (1, 0, 0)]
+METRICS = ("fid", "kid")
+
+
+@pytest.fixture(scope="module")
+def parties():
+    """Rows of three clients, and what two generators made for each: in its own place, and in the next one's."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(0, 2, (3, 3))
+    clients = {n: rng.normal(c, 1.0, (k, 3)) for n, c, k in zip(NAMES, centres, (40, 60, 50), strict=True)}
+    made = [rng.normal(c, 1.1, (k, 3)) for c, k in zip(centres, (30, 45, 70), strict=True)]
+    right = dict(zip(NAMES, made, strict=True))
+    return clients, {"right": right, "swapped": dict(zip(NAMES, [*made[1:], made[0]], strict=True))}
+
+
+def moments(rows, shares):
+    """Mean and covariance of the pooled rows as numpy.cov has them, by weights of the rows."""
+    x, w = (
+        np.concatenate(rows),
+        np.concatenate([np.full(len(r), s / len(r)) for r, s in zip(rows, shares, strict=True)]),
+    )
+    mean = w @ x
+    return mean, ((x - mean).T * w) @ (x - mean) / (1.0 - w @ w)
+
+
+def own_fid(real, generated):
+    (m, c), (n, d) = real, generated
+    return float((m - n) @ (m - n) + np.trace(c + d - 2.0 * sqrtm(c @ d).real))
+
+
+def own_kid(real, generated):
+    """Sums over all pairs, those of a row with itself left out, by weights of the rows."""
+    kernel = lambda a, b: (a @ b.T / a.shape[1] + 1.0) ** 3  # noqa: E731
+
+    def self_term(x, w):
+        k, pairs = kernel(x, x), np.outer(w, w)
+        np.fill_diagonal(pairs, 0.0)
+        return (k * pairs).sum() / pairs.sum()
+
+    (x, w), (y, v) = real, generated
+    return float(self_term(x, w) + self_term(y, v) - 2.0 * w @ kernel(x, y) @ v)
+
+
+def weighed(rows, shares):
+    return np.concatenate(rows), np.concatenate(
+        [np.full(len(r), s / len(r)) for r, s in zip(rows, shares, strict=True)]
+    )
+
+
+OWN = {"fid": (moments, own_fid), "kid": (weighed, own_kid)}
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("metric", METRICS)
+def test_intra_avg_and_all_are_those_of_independent_code(parties, metric, weights):
+    clients, generators = parties
+    shares = np.array(weights) / sum(weights)
+    federation = nm.Federation([nm.Client(rows, name=n, weight=w) for (n, rows), w in zip(clients.items(), weights)])
+    scores = nm.evaluate(federation, generators, metric)
+    of, distance = OWN[metric]
+    kept = np.flatnonzero(shares)
+    pool = of([clients[NAMES[i]] for i in kept], shares[kept])
+    for made, row in zip(generators.values(), scores.table.to_dict("records"), strict=True):
+        mixture = of([made[NAMES[i]] for i in kept], shares[kept])
+        one = {n: of([clients[n]], [1.0]) for n in NAMES}
+        own = [distance(one[n], of([made[n]], [1.0])) for n in NAMES]
+        assert row["intra"] == pytest.approx(shares @ own, rel=1e-9, abs=1e-9)
+        assert row["avg"] == pytest.approx(shares @ [distance(one[n], mixture) for n in NAMES], rel=1e-9, abs=1e-9)
+        assert row["all"] == pytest.approx(distance(pool, mixture), rel=1e-9, abs=1e-9)
+        np.testing.assert_allclose(scores.clients.query(f"generator == '{row['generator']}'")["own"], own, rtol=1e-9)
+    again = nm.evaluate(clients, generators, metric).with_weights(weights)
+    np.testing.assert_allclose(again.table[["intra", "avg", "all"]], scores.table[["intra", "avg", "all"]], rtol=1e-9)
+
+
+@pytest.mark.parametrize("uncertainty", [None, nm.Influence()])
+def test_what_all_clients_share_is_one_distribution(parties, uncertainty):
+    clients, _ = parties
+    rows = np.random.default_rng(1).normal(size=(90, 3))
+    generators = {"shared": dict.fromkeys(NAMES, rows), "one": rows}
+    scores = nm.evaluate(
+        clients, generators, ["fid", "kid", "precision"][: 2 if uncertainty else 3], uncertainty=uncertainty
+    )
+    shared, one = (scores.table[scores.table["generator"] == name].reset_index() for name in generators)
+    np.testing.assert_allclose(shared["intra"], shared["avg"], rtol=1e-12)
+    numbers = [name for name in shared.columns if name not in ("index", "generator", "metric")]
+    np.testing.assert_allclose(shared[numbers], one[numbers], rtol=1e-12, atol=1e-15)
+
+
+def test_classes_that_are_swapped_are_seen_by_intra_alone():
+    """../shared/notes/opportunities.md 1.1: 0.14, 6.61 and 3.52 by FID, −0.0011, 0.3012 and 0.1567 by KID."""
+    images, digits = nm.datasets.digits()
+    rng = np.random.default_rng(0)
+    real = {str(c): images[digits == c] for c in range(10)}
+    of_class = {
+        "honest": lambda c: c,
+        "swapped": lambda c: (c + 1) % 10,
+        "half": lambda c: c if c % 2 else (c + 1) % 10,
+    }
+    made = {
+        name: {
+            c: (own := real[str(place(int(c)))])[rng.integers(len(own), size=180)] + rng.normal(0, 0.05, (180, 64))
+            for c in real
+        }
+        for name, place in of_class.items()
+    }
+    scores = nm.evaluate(real, made)
+    table = scores.table.set_index(["metric", "generator"])
+    assert table.loc["fid", "intra"].tolist() == pytest.approx([0.14, 6.61, 3.52], rel=0.02)
+    assert table.loc["kid", "intra"].tolist() == pytest.approx([-0.0011, 0.3012, 0.1567], abs=0.003)
+    honest, swapped, _ = (table.loc["fid"].loc[name] for name in of_class)
+    assert abs(honest["avg"] - swapped["avg"]) < 0.03 and abs(honest["all"] - swapped["all"]) < 0.01
+    assert scores.summary()[0] == "FID-intra prefers honest; it and all order 1 of 3 pairs differently."
+    assert scores.ranks("kid")["intra"].tolist() == [1, 3, 2]
+    assert scores.worst("kid")["worst"].tolist() == pytest.approx(
+        scores.clients.query("metric == 'kid'").groupby("generator", sort=False)["own"].max().tolist()
+    )
+    inverted = scores.inversions("fid", between=("intra", "all"))
+    assert list(inverted.columns) == ["intra_prefers", "all_prefers", "intra_margin", "all_margin"]
+    assert scores.agreement("fid", between=("all", "intra")) == pytest.approx(1 / 3)
+
+
+def test_metrics_that_cannot_weigh_rows_have_intra_alone(parties):
+    clients, generators = parties
+    scores = nm.evaluate(clients, generators, ["precision", "fld"][:1])
+    table = scores.table
+    shares = np.array([40, 60, 50]) / 150
+    expected = [shares @ [nm.prdc(clients[n], made[n])[0] for n in NAMES] for made in generators.values()]
+    assert table["intra"].tolist() == pytest.approx(expected)
+    assert table[["avg", "all"]].isna().all(axis=None)
+    assert "has no avg and no all under Precision, which cannot weight rows" in " ".join(scores.cautions)
+    assert scores.summary() == ["Precision-intra prefers right."]
+
+
+def test_exact_distributions_and_functions_by_client():
+    clients = {"cats": nm.Gaussian([-2.0]), "dogs": nm.Gaussian([2.0])}
+    swapped = nm.Generator.by_client({"dogs": nm.Gaussian([-2.0]), "cats": nm.Gaussian([2.0])})
+    asked = []
+
+    def drawn(client, n, rng):
+        asked.append(client)
+        return rng.normal(-2.0 if client == "cats" else 2.0, 1.0, (n, 1))
+
+    generators = {"swapped": swapped, "drawn": nm.Generator.by_client(drawn)}
+    table = nm.evaluate(clients, generators, ["fid", "log_likelihood"][:1]).table
+    assert table["intra"][0] == pytest.approx(16.0) and table["all"][0] == pytest.approx(0.0, abs=1e-12)
+    assert asked == ["cats", "dogs"] and abs(table["intra"][1]) < 0.01
+    likelihood = nm.evaluate(clients, {"swapped": swapped}, "log_likelihood").table
+    assert likelihood["intra"][0] == pytest.approx(-0.5 * math.log(2 * math.pi) - 0.5 - 8.0)
+
+
+def test_a_folder_has_a_file_for_each_client(tmp_path, parties):
+    clients, generators = parties
+    for name, rows in generators["right"].items():
+        np.save(tmp_path / f"{name}.npy", rows)
+    scores = nm.evaluate(clients, {"folder": nm.Generator.by_client(tmp_path)}, METRICS)
+    expected = nm.evaluate(clients, {"folder": generators["right"]}, METRICS)
+    np.testing.assert_allclose(scores.table["intra"], expected.table["intra"], rtol=1e-12)
+
+
+def test_images_by_client_go_through_the_extractor():
+    rng = np.random.default_rng(0)
+    images = {n: rng.integers(0, 255, (30, 8, 8), dtype=np.uint8) for n in ("a", "b")}
+    federation = nm.Federation([nm.Client(x, name=n, extractor="pixels") for n, x in images.items()])
+    table = nm.evaluate(federation, {"same": images, "one": np.concatenate(list(images.values()))}, "fid").table
+    assert table["intra"][0] == pytest.approx(0.0, abs=1e-9) and table["intra"][1] > 0.01
+    asked = []
+
+    def made(client, n, rng):
+        asked.append((client, n))
+        return images[client][rng.integers(30, size=n)]
+
+    nm.evaluate(federation, nm.Generator.by_client(made, name="f"), "fid", samples=100)
+    assert {client for client, _ in asked} == {"a", "b"} and sum(n for _, n in asked) == 200
+
+
+def test_streams_by_client_are_read_once(parties):
+    clients, generators = parties
+    read = []
+
+    def batches(name):
+        read.append(name)
+        yield from np.array_split(generators["right"][name], 4)
+
+    made = {name: (lambda name=name: batches(name)) for name in NAMES}
+    scores = nm.evaluate(clients, {"right": made}, METRICS)
+    expected = nm.evaluate(clients, {"right": generators["right"]}, METRICS)
+    np.testing.assert_allclose(scores.table["intra"], expected.table["intra"], rtol=1e-9)
+    assert max(read.count(name) for name in NAMES) <= 2
+
+
+@pytest.mark.parametrize(
+    ("made", "says"),
+    [
+        ({"north": 1, "south": 1}, r"generator 'g': has no source for client 'east'. The dict needs one for each client"),
+        (dict.fromkeys((*NAMES, "west"), 1), "has a source for unknown client 'west'"),
+        ({"nord": 1, "south": 1, "east": 1}, "no source for client 'north' and has a source for unknown client 'nord'"),
+        ({}, "is an empty dict"),
+        ({n: {n: 1} for n in NAMES}, "client 'north': is a dict of clients again"),
+    ],
+)
+def test_an_error_names_the_client(parties, made, says):
+    clients, _ = parties
+    rows = np.random.default_rng(0).normal(size=(20, 3))
+
+    def of(value):
+        return {n: of(v) for n, v in value.items()} if isinstance(value, dict) else rows[: 20 if value else 1]
+
+    with pytest.raises(nm.InvalidInput, match=says):
+        nm.evaluate(clients, {"g": of(made)}, "fid")
+
+
+def test_rows_too_few_for_a_score_are_named_with_their_client(parties):
+    clients, generators = parties
+    made = {**generators["right"], "north": np.ones((1, 3))}
+    scores = nm.evaluate(clients, {"g": made, "right": generators["right"]}, "fid")
+    assert np.isnan(scores.table["intra"][0]) and not scores.table.loc[1, ["intra", "avg", "all"]].isna().any()
+    assert any("'g for north'" in line and "1 row" in line for line in scores.cautions)
+
+
+@pytest.mark.parametrize("bad", [3, None, lambda n, rng: None, "missing-folder"])
+def test_what_is_no_source_by_client_is_refused(bad):
+    with pytest.raises(nm.InvalidInput, match="client"):
+        nm.Generator.by_client(bad)
+
+
+def test_features_of_another_width_are_refused_by_the_name_of_the_client(parties):
+    clients, generators = parties
+    wrong = {**generators["right"], "south": np.ones((9, 4))}
+    with pytest.raises(nm.InvalidInput, match="'g for south'"):
+        nm.evaluate(clients, {"g": wrong})
+
+
+def test_clients_with_conditions_and_labs_refuse_it(parties):
+    clients, generators = parties
+    conditional = {n: nm.Client(rows, condition=rows) for n, rows in clients.items()}
+    with pytest.raises(nm.InvalidInput, match="the clients have conditions"):
+        nm.evaluate(conditional, generators)
+    for lab in (nm.Dashboard, nm.Playground):
+        with pytest.raises(nm.InvalidInput, match="'right' has one distribution for each client, which is not"):
+            lab(clients, generators)
+
+
+def test_a_store_keeps_scores_with_what_was_made_for_a_client(tmp_path, parties):
+    clients, generators = parties
+    plain = nm.evaluate(clients, generators, METRICS)
+    first, again = (nm.evaluate(clients, generators, METRICS, store=tmp_path) for _ in range(2))
+    columns = ["intra", "avg", "all"]
+    for scores in (first, again):
+        np.testing.assert_allclose(scores.table[columns], plain.table[columns], rtol=1e-12)
+    assert again.provenance["store"]["computed"] == 0
+    changed = {**generators, "right": {**generators["right"], "north": generators["right"]["north"] + 1.0}}
+    moved = nm.evaluate(clients, changed, METRICS, store=tmp_path)
+    np.testing.assert_allclose(moved.table[columns], nm.evaluate(clients, changed, METRICS).table[columns], rtol=1e-12)
+
+
+@pytest.mark.parametrize("uncertainty", [None, nm.Influence()])
+def test_saved_scores_say_the_same(tmp_path, parties, uncertainty):
+    scores = nm.evaluate(*parties, METRICS, uncertainty=uncertainty)
+    opened = nm.Scores.open(scores.save(tmp_path / "s.json"))
+    assert repr(opened) == repr(scores)
+    for name in ("_repr_html_", "to_latex", "to_markdown", "to_json", "summary"):
+        assert getattr(opened, name)() == getattr(scores, name)()
+    for name in ("table", "clients", "ledger"):
+        assert getattr(opened, name).equals(getattr(scores, name))
+    for call in ("ranks", "worst", "regret", *(["flips"] if uncertainty else [])):
+        assert getattr(opened, call)("fid").equals(getattr(scores, call)("fid"))
+
+
+def test_summaries_of_sites_give_the_same(parties):
+    clients, generators = parties
+    sent = {name: nm.federated.client_summary(rows, METRICS) for name, rows in clients.items()}
+    scores = nm.federated.aggregate(sent, None, generators, METRICS)
+    expected = nm.evaluate(clients, generators, METRICS)
+    columns = ["intra", "avg", "all"]
+    np.testing.assert_allclose(scores.table[columns], expected.table[columns], rtol=1e-10, atol=1e-12)
+
+
+def test_the_ledger_says_what_comes_down_for_intra(parties):
+    ledger = nm.evaluate(*parties, "fid").ledger
+    assert ledger["aggregate"].tolist() == ["intra", "avg", "all"] * 3
+    assert (ledger.query("aggregate == 'intra'")["bytes"] == 16).all()
+    assert (ledger["bytes_down"] > 0).tolist() == [True, True, False] * 3
+
+
+def test_intervals_are_about_scores_without_bias(parties):
+    """One client: intra, avg and all are one; beside a plain generator, whose intra is its avg."""
+    clients, generators = parties
+    plain = nm.evaluate(clients, {"one": generators["right"]["north"]}, METRICS, uncertainty=nm.Influence())
+    both = nm.evaluate(
+        clients, {"one": generators["right"]["north"], **generators}, METRICS, uncertainty=nm.Influence()
+    )
+    for part in ("avg", "all", "gap"):
+        columns = [f"{part}_{end}" for end in ("corrected", "low", "high")]
+        own = both.table[both.table["generator"] == "one"]
+        np.testing.assert_allclose(own[columns], plain.table[columns], rtol=1e-12)
+        if part == "avg":
+            intra = own[[f"intra_{end}" for end in ("corrected", "low", "high")]]
+            np.testing.assert_allclose(intra, own[columns], rtol=1e-9)
+    lone = nm.evaluate(
+        {"north": clients["north"]}, {"g": {"north": generators["right"]["north"]}}, METRICS, uncertainty=nm.Influence()
+    ).table
+    for end in ("corrected", "low", "high"):
+        np.testing.assert_allclose(lone[f"intra_{end}"], lone[f"avg_{end}"], rtol=1e-12)
+        np.testing.assert_allclose(lone[f"intra_{end}"], lone[f"all_{end}"], rtol=1e-9, atol=1e-12)
+
+
+def test_resampling_refuses_what_has_one_distribution_a_client(parties):
+    with pytest.raises(nm.InvalidInput, match="no intervals by resampling"):
+        nm.evaluate(*parties, "precision", uncertainty=nm.Jackknife())
