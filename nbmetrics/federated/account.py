@@ -4,8 +4,9 @@
     other lines   one a release: {"mu2": μ², "about", "date"}; every line ends with its checksum
 
 A release of multiplier z is Gaussian-DP with μ = 1/z, and releases on the same rows compose to √Σμ² exactly (Dong, Roth
-& Su 2022). A line is written and synced before the bytes that it is about are returned: a process that dies between the
-two has spent what nobody received, and never the other way round. One process writes at a time.
+& Su 2022). A private quantile, which has pure ε, counts with the smallest μ that covers it. A line is written and
+synced before the bytes that it is about are returned: a process that dies between the two has spent what nobody
+received, and never the other way round. One process writes at a time.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInput, check_number, check_text, shown
 from ..files import open_plain
-from .privacy import MAX_DELTA, MAX_EPSILON, MIN_DELTA, MIN_EPSILON, Privacy, noise_multiplier, spent
+from .privacy import MAX_DELTA, MAX_EPSILON, MIN_DELTA, MIN_EPSILON, Privacy, PureEpsilon, noise_multiplier, spent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +33,7 @@ FORMAT = 1
 MAX_BYTES, MAX_LINE_BYTES, MAX_ABOUT_LETTERS = 1 << 26, 1 << 12, 500
 # Of ε: what rounding may add where all of it is spent.
 SLACK = 1e-8
-FIX_DAMAGED = "Restore the file from a copy; a new one would forget what was spent"
+FIX_DAMAGED = "Name another file, or restore this one from a copy: a new one would forget what was spent"
 
 
 class Account:
@@ -40,7 +41,7 @@ class Account:
 
     Parameters
     ----------
-    path : of the file, made where it is not there
+    path : of the file; the first release makes it
     epsilon, delta : the bound, for all releases together; of a file that is there it must be the same
 
     Attributes
@@ -70,8 +71,9 @@ class Account:
             self.path = Path(path).expanduser().resolve()
         except (TypeError, ValueError, RuntimeError):
             raise InvalidInput("account", f"got {shown(path)}", "Give the path of a file") from None
-        with self._locked() as file:
-            self._releases(file)
+        if not self.path.parent.is_dir():
+            raise InvalidInput("account", f"there is no folder {shown(str(self.path.parent))}", "Make it first")
+        self._read()
 
     @classmethod
     def open(cls, path: Any) -> Account:
@@ -109,7 +111,7 @@ class Account:
         columns = {"date": [r["date"] for r in releases], "about": [r["about"] for r in releases]}
         return pd.DataFrame({**columns, "multiplier": [s**-0.5 for s in squares], "epsilon": after})
 
-    def spend(self, privacy: Privacy, about: str = "") -> None:
+    def spend(self, privacy: Privacy | PureEpsilon, about: str = "") -> None:
         """Write what one release spends, before it is made; InvalidInput, and nothing is written, where it is too much.
 
         Parameters
@@ -117,8 +119,7 @@ class Account:
         privacy : of the release
         about : a line that says which it is
         """
-        about = check_text(about, "about", MAX_ABOUT_LETTERS)
-        square = noise_multiplier(privacy.epsilon, privacy.delta) ** -2
+        about, square = check_text(about, "about", MAX_ABOUT_LETTERS), privacy.mu**2
         with self._locked() as file:
             releases = self._releases(file)
             after = self._epsilon_of([*(release["mu2"] for release in releases), square])
@@ -134,6 +135,8 @@ class Account:
         return spent(total**-0.5, self.delta) if total else 0.0
 
     def _read(self) -> list[dict[str, Any]]:
+        if not self.path.exists():
+            return []
         with self._locked() as file:
             return self._releases(file)
 
@@ -147,11 +150,19 @@ class Account:
             raise InvalidInput("account", seen, "Give the path of a file that can be written") from None
         try:
             _lock(descriptor)
-            if b"\n" not in _content(descriptor):
-                self._append(descriptor, {"format": FORMAT, "epsilon": self.epsilon, "delta": self.delta})
+            self._begin(descriptor)
             yield descriptor
         finally:
             os.close(descriptor)
+
+    def _begin(self, file: int) -> None:
+        """Write the first line, where it is missing or was torn; no other content is ever replaced."""
+        head, content = {"format": FORMAT, "epsilon": self.epsilon, "delta": self.delta}, _content(file)
+        if b"\n" in content or _is_whole(content):
+            return
+        if not _line(head).startswith(content):
+            raise _damaged(self.path)
+        self._append(file, head)
 
     def _append(self, file: int, record: dict[str, Any]) -> None:
         """Write a line; in the place of one that was torn, whose bytes nobody has got."""
@@ -229,7 +240,7 @@ def _record(line: bytes, path: Path) -> dict[str, Any]:
 
 
 def _damaged(path: Path) -> InvalidInput:
-    return InvalidInput("account", f"{shown(str(path))} is damaged, so what was spent is not known", FIX_DAMAGED)
+    return InvalidInput("account", f"{shown(str(path))} is no account, or is damaged", FIX_DAMAGED)
 
 
 def _lock(descriptor: int) -> None:
