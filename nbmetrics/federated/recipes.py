@@ -66,15 +66,13 @@ def private_norm_quantile(
     share = check_number(quantile, "quantile", minimum=0.0, maximum=1.0)
     cost = PureEpsilon(check_number(epsilon, "epsilon", minimum=MIN_EPSILON, maximum=MAX_EPSILON))
     grid = _grid(bounds)
-    if seed is not None:
-        check_count(seed, "seed", minimum=0)
+    draw = system_uniforms if seed is None else np.random.default_rng(check_count(seed, "seed", minimum=0)).random
     if not (account is None or isinstance(account, Account)):
         raise InvalidInput("account", f"got {shown(account)}", "Give nm.federated.Account(…)")
     sums = np.cumsum(_probabilities(_norms(rows, centre), grid, share, cost.epsilon))
     if account is not None:
         account.spend(cost, f"quantile {share:g} of the norms")
-    uniform = system_uniforms(1)[0] if seed is None else np.random.default_rng(seed).random()
-    return float(grid[np.searchsorted(sums, uniform * sums[-1])])
+    return float(grid[np.searchsorted(sums, draw(1)[0] * sums[-1])])
 
 
 def clip_from_public(rows: Any, quantile: float = 0.95, centre: Any = None) -> float:
