@@ -41,6 +41,7 @@ IN_A_SHELL = {
     "Privacy(…, clip=C)": "--clip",
     "with a clip": "with --clip",
     "leave privacy out": "leave --epsilon out",
+    "name the same metrics, with the same settings": "name the same --metrics, with the same --sigma and --count",
     "privacy=": "--epsilon",
     "with privacy": "with --epsilon",
     "min_rows=": "--min-rows ",

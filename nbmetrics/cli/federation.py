@@ -2,7 +2,7 @@
 
 run_summarize  rows or images → what `nm.federated.client_summary` makes → a file; noise, and an account of it
 run_aggregate  such files and generators → the report of `nbmetrics score`
-run_inspect    such a file → what is in it, in words
+run_inspect    such a file, or an account → what is in it, in words
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidInput, check_names, check_number, shown
+from ..errors import InvalidInput, check_names, check_number, one_line, shown
 from ..federated import Account, Privacy, aggregate, client_summary, inspect
 from ..federated.privacy import MAX_EPSILON, MIN_EPSILON
 from ..federation import Client
@@ -32,6 +32,8 @@ SUFFIX = ".nbs"
 MAX_SUMMARY_BYTES = 1 << 33
 # What `report` reads of the options of `score`.
 NO_UNCERTAINTY = "none"
+# Of an account's file; that of a summary is another.
+ACCOUNT_START = b'{"format"'
 FIX_NO_SUMMARY = "Give a file that nbmetrics summarize wrote"
 
 
@@ -47,9 +49,10 @@ def run_summarize(options: Namespace) -> None:
         "rank": options.rank,
         "reveal_rows": options.reveal_rows,
     }
-    data = client_summary(rows, metrics, privacy=privacy, account=_account(options, privacy), **own)
+    account = _account(options, privacy)
+    data = client_summary(rows, metrics, privacy=privacy, account=account, **own)
     path = write(data)
-    print("\n".join([*inspect(data), f"Written to {path}"]))
+    print("\n".join([*inspect(data), *([] if account is None else [str(account)]), f"Written to {path}"]))
 
 
 def run_aggregate(options: Namespace) -> None:
@@ -73,13 +76,23 @@ def run_aggregate(options: Namespace) -> None:
 
 
 def run_inspect(options: Namespace) -> None:
-    """Print what is in a summary."""
+    """Print what is in a summary, or what an account has spent."""
     path = existing_path("SUMMARY", options.summary, FIX_NO_SUMMARY)
     try:
-        lines = inspect(_summary_bytes("SUMMARY", path))
+        data = _summary_bytes("SUMMARY", path)
+        lines = _account_lines(Account.open(path)) if data.startswith(ACCOUNT_START) else inspect(data)
     except InvalidInput as error:
         raise InvalidInput(f"SUMMARY {shown(str(path))}", error.seen, error.fix) from None
     print("\n".join(lines))
+
+
+def _account_lines(account: Account) -> list[str]:
+    """Return what was spent, and each release."""
+    releases = account.table.to_dict("records")
+    return [
+        str(account),
+        *(f"{row['date']}  {one_line(row['about'], 100)}: ε = {row['epsilon']:.4g} by then" for row in releases),
+    ]
 
 
 def _rows(reader: PartyReader, path: Path) -> Any:

@@ -85,7 +85,9 @@ examples:
   nbmetrics aggregate north.nbs south.nbs --generators gan.npy ddpm.npy
   nbmetrics aggregate *.nbs --generators gan.npy --metrics fid --html out.html"""
 
-INSPECT = "Say in words what is in a summary: what it reveals, its noise, its hash."
+INSPECT = """\
+Say in words what is in a summary: what it reveals, its noise, its hash; or what
+the releases of an account have spent."""
 
 CACHE = "The cache of features: it keeps what was computed once."
 
@@ -139,8 +141,8 @@ def parser() -> ArgumentParser:
     _summarize(_with_description(summarize, SUMMARIZE, SUMMARIZE_MORE))
     together = commands.add_parser("aggregate", help="score generators on sites that sent summaries")
     _aggregate(_with_description(together, AGGREGATE, AGGREGATE_MORE))
-    inspect = commands.add_parser("inspect", help="say what is in a summary", description=INSPECT)
-    inspect.add_argument("summary", metavar="SUMMARY", help="a file that summarize wrote")
+    inspect = commands.add_parser("inspect", help="say what is in a summary or an account", description=INSPECT)
+    inspect.add_argument("summary", metavar="SUMMARY", help="a file that summarize wrote: .nbs, or an account")
     features = commands.add_parser("features", help="write the features of a folder of images")
     _features(_with_description(features, FEATURES, FEATURES_MORE))
     commands.add_parser("experiments", help="figures and tables of the papers", add_help=False)

@@ -62,6 +62,8 @@ class Account:
     >>> sent = nm.federated.client_summary(rows, "fid", privacy=private, account=account)
     >>> round(account.spent, 6), account.left > 2.0
     (2.0, True)
+    >>> print(account)
+    ward.account: 1 release has spent ε = 2 of 3 at δ = 1e-06; one more may have ε = 2.09.
     """
 
     def __init__(self, path: Any, *, epsilon: float, delta: float) -> None:
@@ -87,6 +89,13 @@ class Account:
             raise InvalidInput("account", seen, "Give the path of an account") from None
         except (TypeError, ValueError, KeyError):
             raise _damaged(Path(str(path))) from None
+
+    def __str__(self) -> str:
+        count = len(self._read())
+        releases = "1 release has" if count == 1 else f"{count:,} releases have"
+        more = f"one more may have ε = {left:.3g}" if (left := self.left) else "nothing is left"
+        spent_text = f"spent ε = {self.spent:.4g} of {self.epsilon:g} at δ = {self.delta:g}"
+        return f"{self.path.name}: {releases} {spent_text}; {more}."
 
     @property
     def spent(self) -> float:

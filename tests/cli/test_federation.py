@@ -1,6 +1,7 @@
 """summarize, aggregate, inspect: sites and a server that have nothing but the commands and files between them."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
+from tests import ROOT
 
 SITES = ("north", "south")
 
@@ -40,6 +42,18 @@ def test_three_sites_and_a_server_as_processes_give_the_numbers_of_all_rows(feat
     assert [client["weight"] for client in report["clients"]] == pytest.approx([400 / 950, 400 / 950, 150 / 950])
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/federated.md"])
+def test_the_commands_of_the_pages_run_as_they_stand(features, run, tmp_path, page):
+    np.save(tmp_path / "north.npy", features["real/north"])
+    np.save(tmp_path / "gan.npy", features["wide"])
+    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / page).read_text("utf-8"), re.DOTALL)
+    lines = re.findall(r"^nbmetrics ((?:summarize|inspect|aggregate)[^#\n]*)", "\n".join(blocks), re.MULTILINE)
+    assert len(lines) >= 4
+    for line in lines:
+        code, out, err = run(*line.replace("*.nbs", "north.nbs").split())
+        assert (code, err) == (0, "") and out
+
+
 def test_what_is_sent_is_told_in_words(features, run, sent):
     code, out, _ = run("inspect", "north.nbs")
     assert code == 0
@@ -62,10 +76,15 @@ def test_noise_is_told_and_spent_until_the_budget_is_gone(features, run, tmp_pat
     code, out, _ = run(*words, "--budget", "1.5", "--out", "one.nbs")
     assert code == 0
     assert "Each row is protected: ε = 1, δ = 1e-06" in out and "rows clipped to norm 5" in out
+    account = "n.account: 1 release has spent ε = 1 of 1.5 at δ = 1e-06; one more may have ε = 1.06."
+    assert account in out.splitlines() and run("inspect", "n.account")[1].splitlines()[0] == account
     assert nm.federated.Account.open(tmp_path / "n.account").spent == pytest.approx(1.0, rel=1e-6)
     assert run(*words, "--out", "two.nbs")[0] == 0
     code, _, err = run(*words, "--out", "three.nbs")
     assert code == 2 and "would spend ε" in err
+    lines = run("inspect", "n.account")[1].splitlines()
+    assert lines[0].startswith("n.account: 2 releases have spent ε = 1.455 of 1.5")
+    assert [line.split("  ")[1] for line in lines[1:]] == ["fid, kid: ε = 1 by then", "fid, kid: ε = 1.455 by then"]
     assert not (tmp_path / "three.nbs").exists()
     code, out, _ = run("aggregate", "one.nbs", "two.nbs", "--generators", "wide.npy", "--sigma", "2")
     assert code == 0 and "ε = 1, δ = 1e-06" in " ".join(out.split())

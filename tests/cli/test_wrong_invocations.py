@@ -17,12 +17,36 @@ AGGREGATE = ("aggregate", "north.nbs", "--generators", "wide.npy")
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     """A folder with all that the invocations name: what is right, and what is not."""
-    folder, rng = tmp_path_factory.mktemp("wrong"), np.random.default_rng(0)
-    rows = rng.normal(size=(60, 2))
-    arrays = {
+    folder, rows = tmp_path_factory.mktemp("wrong"), np.random.default_rng(0).normal(size=(60, 2))
+    for name, array in arrays(rows).items():
+        np.save(folder / f"{name}.npy", array)
+    np.save(folder / "pickled.npy", np.array([{}, None], dtype=object), allow_pickle=True)
+    (folder / "truncated.npy").write_bytes((folder / "north.npy").read_bytes()[:200])
+    (folder / "folder" / "deeper").mkdir(parents=True)
+    for name, data in summaries(rows).items():
+        (folder / f"{name}.nbs").write_bytes(data)
+    (folder / "folder" / "north.nbs").write_bytes((folder / "north.nbs").read_bytes())
+    for name in ("named.nbs", "named.json", "broken"):
+        (folder / name).mkdir()
+    for name, data in {"broken/image.png": b"no image", "image.png": b"\x89PNG", "text.txt": b"no rows"}.items():
+        (folder / name).write_bytes(data)
+    (folder / "broken.zip").write_bytes(b"PK no zip")
+    os.mkfifo(folder / "pipe")
+    (folder / "loop").symlink_to(folder / "loop")
+    account = nm.federated.Account(folder / "old.account", epsilon=1.5, delta=1e-6)
+    private = nm.federated.Privacy(epsilon=1.4, delta=1e-6, clip=5.0)
+    nm.federated.client_summary(rows, "fid", privacy=private, account=account)
+    whole = account.path.read_bytes()
+    (folder / "damaged.account").write_bytes(whole.replace(b"mu2", b"mu3"))
+    (folder / "no_head.account").write_bytes(whole.partition(b"\n")[2])
+    return folder
+
+
+def arrays(rows):
+    return {
         "north": rows,
         "wide": 2 * rows,
-        "other_width": rng.normal(size=(60, 3)),
+        "other_width": np.hstack([rows, rows[:, :1]]),
         "flat": rows[:, 0],
         "deep": rows[:, :, None],
         "nan": np.where(rows > 1, np.nan, rows),
@@ -33,16 +57,15 @@ def place(tmp_path_factory):
         "complex": rows + 1j,
         "one_row": rows[:1],
     }
-    for name, array in arrays.items():
-        np.save(folder / f"{name}.npy", array)
-    np.save(folder / "pickled.npy", np.array([{}, None], dtype=object), allow_pickle=True)
-    (folder / "truncated.npy").write_bytes((folder / "north.npy").read_bytes()[:200])
+
+
+def summaries(rows):
     sent = nm.federated.client_summary(rows, ("fid", "kid"))
-    summaries = {
+    return {
         "north": sent,
-        "other_width": nm.federated.client_summary(arrays["other_width"], ("fid", "kid")),
+        "other_width": nm.federated.client_summary(arrays(rows)["other_width"], ("fid", "kid")),
         "only_fid": nm.federated.client_summary(rows, "fid"),
-        "float": nm.federated.client_summary(rows, nm.metrics.KID(nm.RandomFeatures(nm.RBF(2.0), 8))),
+        "random": nm.federated.client_summary(rows, nm.metrics.KID(nm.RandomFeatures(nm.RBF(2.0), 8))),
         "empty": b"",
         "name_only": sent[:8],
         "truncated": sent[:-1],
@@ -51,26 +74,6 @@ def place(tmp_path_factory):
         "flipped": sent[:-60] + bytes([sent[-60] ^ 1]) + sent[-59:],
         "twice": sent + sent,
     }
-    for name, data in summaries.items():
-        (folder / f"{name}.nbs").write_bytes(data)
-    (folder / "folder" / "deeper").mkdir(parents=True)
-    (folder / "folder" / "north.nbs").write_bytes(sent)
-    (folder / "named.nbs").mkdir()
-    (folder / "named.json").mkdir()
-    (folder / "broken").mkdir()
-    (folder / "broken" / "image.png").write_bytes(b"no image")
-    (folder / "text.txt").write_text("no rows")
-    (folder / "image.png").write_bytes(b"\x89PNG")
-    (folder / "broken.zip").write_bytes(b"PK no zip")
-    os.mkfifo(folder / "pipe")
-    (folder / "loop").symlink_to(folder / "loop")
-    account = nm.federated.Account(folder / "old.account", epsilon=1.5, delta=1e-6)
-    private = nm.federated.Privacy(epsilon=1.4, delta=1e-6, clip=5.0)
-    nm.federated.client_summary(rows, "fid", privacy=private, account=account)
-    whole = (folder / "old.account").read_bytes()
-    (folder / "damaged.account").write_bytes(whole.replace(b"mu2", b"mu3"))
-    (folder / "no_head.account").write_bytes(whole.partition(b"\n")[2])
-    return folder
 
 
 TEXTS = ("", " ", "nan", "text", "½", "1,5", "0x10", "1 2", "\n", "🙂", "9" * 5000 + "x")
@@ -148,7 +151,7 @@ def wrong_of_aggregate():
         yield ("aggregate", path, "--generators", "wide.npy"), "client"
     for name in NO_SUMMARIES:
         yield ("aggregate", "only_fid.nbs", f"{name}.nbs", "--metrics", "fid", "--generators", "wide.npy"), name
-    for name in ("other_width", "only_fid", "float"):
+    for name in ("other_width", "only_fid", "random"):
         yield ("aggregate", "north.nbs", f"{name}.nbs", "--generators", "wide.npy"), name
     for path in (*NO_FILES, "text.txt", "north.nbs", "pipe"):
         yield ("aggregate", "north.nbs", "--generators", "wide.npy", path), "--generators"
@@ -160,7 +163,7 @@ def wrong_of_aggregate():
     yield (*AGGREGATE, "--json", "named.json"), "--json"
     yield ("aggregate", "north.nbs", "north.nbs", "--generators", "wide.npy"), "north"
     yield ("aggregate", "north.nbs", "folder/north.nbs", "--generators", "wide.npy"), "north"
-    random = ("aggregate", "float.nbs", "--generators", "wide.npy", "--metrics", "kid")
+    random = ("aggregate", "random.nbs", "--generators", "wide.npy", "--metrics", "kid")
     yield (*random, "--sigma", "3", "--count", "8"), "σ = 3"
     yield (*random, "--sigma", "2", "--count", "9"), "--count"
     yield (*random, "--sigma", "2", "--count", "10"), "10 random"
@@ -172,7 +175,16 @@ def wrong_of_aggregate():
 
 
 def wrong_of_inspect():
-    for path in (*NO_FILES, "folder", "north.npy", "text.txt", "pipe", "image.png", "old.account"):
+    for path in (
+        *NO_FILES,
+        "folder",
+        "north.npy",
+        "text.txt",
+        "pipe",
+        "image.png",
+        "damaged.account",
+        "no_head.account",
+    ):
         yield ("inspect", path), "SUMMARY"
     for name in NO_SUMMARIES:
         yield ("inspect", f"{name}.nbs"), name
