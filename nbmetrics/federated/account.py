@@ -1,12 +1,13 @@
 """The account of a client's privacy: what its rows have spent by now, in a file that is only appended to.
 
     first line    the bound that must not be passed: {"format": 1, "epsilon", "delta"}
-    other lines   one a release: {"mu2": μ², "about", "date"}; every line ends with its checksum
+    other lines   one a release: {"mu2": μ², "about", "date"}, of a private quantile also "pure": ε
+                  every line ends with its checksum
 
 A release of multiplier z is Gaussian-DP with μ = 1/z, and releases on the same rows compose to √Σμ² exactly (Dong, Roth
-& Su 2022). A private quantile, which has pure ε, counts with the smallest μ that covers it. A line is written and
-synced before the bytes that it is about are returned: a process that dies between the two has spent what nobody
-received, and never the other way round. One process writes at a time.
+& Su 2022). A private quantile has pure ε: it counts with the smallest μ that covers it, or its ε is added to that of
+the others, whichever gives less. A line is written and synced before the bytes that it is about are returned: a process
+that dies between the two has spent what nobody received, and never the other way round. One process writes at a time.
 """
 
 from __future__ import annotations
@@ -100,14 +101,14 @@ class Account:
     @property
     def spent(self) -> float:
         """ε that all releases have spent, at the account's δ; 0 before the first."""
-        return self._epsilon_of([release["mu2"] for release in self._read()])
+        return self._epsilon_of(self._read())
 
     @property
     def left(self) -> float:
         """The largest ε, at the account's δ, of one more release."""
-        most = noise_multiplier(self.epsilon, self.delta) ** -2
-        rest = most - math.fsum(release["mu2"] for release in self._read())
-        return self._epsilon_of([rest]) if rest > most * SLACK else 0.0
+        releases = self._read()
+        pure, noisy = _parts(releases)
+        return self._gaussian(max(self._room(self.epsilon, _squares(releases)), self._room(self.epsilon - pure, noisy)))
 
     @property
     def table(self) -> pd.DataFrame:
@@ -115,10 +116,9 @@ class Account:
         import pandas as pd
 
         releases = self._read()
-        squares = [release["mu2"] for release in releases]
-        after = [self._epsilon_of(squares[: k + 1]) for k in range(len(squares))]
+        after = [self._epsilon_of(releases[: k + 1]) for k in range(len(releases))]
         columns = {"date": [r["date"] for r in releases], "about": [r["about"] for r in releases]}
-        return pd.DataFrame({**columns, "multiplier": [s**-0.5 for s in squares], "epsilon": after})
+        return pd.DataFrame({**columns, "multiplier": [r["mu2"] ** -0.5 for r in releases], "epsilon": after})
 
     def spend(self, privacy: Privacy | PureEpsilon, about: str = "") -> None:
         """Write what one release spends, before it is made; InvalidInput, and nothing is written, where it is too much.
@@ -128,20 +128,30 @@ class Account:
         privacy : of the release
         about : a line that says which it is
         """
-        about, square = check_text(about, "about", MAX_ABOUT_LETTERS), privacy.mu**2
+        release: dict[str, Any] = {"mu2": privacy.mu**2, "about": check_text(about, "about", MAX_ABOUT_LETTERS)}
+        if isinstance(privacy, PureEpsilon):
+            release["pure"] = privacy.epsilon
         with self._locked() as file:
             releases = self._releases(file)
-            after = self._epsilon_of([*(release["mu2"] for release in releases), square])
+            after = self._epsilon_of([*releases, release])
             if after > self.epsilon * (1.0 + SLACK):
-                before = self._epsilon_of([release["mu2"] for release in releases])
+                before = self._epsilon_of(releases)
                 seen = f"would spend ε = {after:.4g} of {self.epsilon:g} at δ = {self.delta:g}; {before:.4g} is spent"
                 raise InvalidInput("account", seen, "Send the last summary again, which is free, or a larger noise")
-            date = datetime.now(UTC).isoformat(timespec="seconds")
-            self._append(file, {"mu2": square, "about": about, "date": date})
+            self._append(file, {**release, "date": datetime.now(UTC).isoformat(timespec="seconds")})
 
-    def _epsilon_of(self, squares: list[float]) -> float:
-        total = math.fsum(squares)
-        return spent(total**-0.5, self.delta) if total else 0.0
+    def _epsilon_of(self, releases: list[dict[str, Any]]) -> float:
+        pure, noisy = _parts(releases)
+        return min(self._gaussian(_squares(releases)), pure + self._gaussian(noisy))
+
+    def _gaussian(self, square: float) -> float:
+        """Return ε of Gaussian-DP with this μ²."""
+        return spent(square**-0.5, self.delta) if square else 0.0
+
+    def _room(self, epsilon: float, square: float) -> float:
+        """Return the μ² that may be added to this one within ε."""
+        most = noise_multiplier(epsilon, self.delta) ** -2 if epsilon >= MIN_EPSILON else 0.0
+        return rest if (rest := most - square) > most * SLACK else 0.0
 
     def _read(self) -> list[dict[str, Any]]:
         if not self.path.exists():
@@ -205,6 +215,16 @@ class Account:
         return releases
 
 
+def _squares(releases: list[dict[str, Any]]) -> float:
+    return math.fsum(release["mu2"] for release in releases)
+
+
+def _parts(releases: list[dict[str, Any]]) -> tuple[float, float]:
+    """Return the sum of ε of those that are pure, and of μ² of the others."""
+    pure = math.fsum(release["pure"] for release in releases if "pure" in release)
+    return pure, _squares([release for release in releases if "pure" not in release])
+
+
 def _sync_folder(folder: Path) -> None:
     """Put the name of a new file on the disk, where the system can."""
     with suppress(OSError):
@@ -241,7 +261,7 @@ def _record(line: bytes, path: Path) -> dict[str, Any]:
         if not _is_whole(line):
             raise ValueError
         record = dict(json.loads(line.rpartition(b" #")[0]))
-        if "mu2" in record and not 0.0 < float(record["mu2"]) < math.inf:
+        if not all(0.0 < float(record[key]) < math.inf for key in ("mu2", "pure") if key in record):
             raise ValueError
         return record
     except (ValueError, TypeError):

@@ -39,7 +39,7 @@ def private_norm_quantile(
     Parameters
     ----------
     rows : (n, d) rows
-    quantile : the share, from 0 to 1
+    quantile : the share, between 0 and 1
     epsilon : ε of this number alone, with δ = 0; neighbours replace one row
     bounds : (low, high) between which the norm is sought; public, and may be far apart
     centre : (d,) public point from which norms are measured; 0 by default
@@ -49,12 +49,13 @@ def private_norm_quantile(
     Returns
     -------
     float from low to high, of N = log(high/low)/0.001 candidates. With probability 1 − β the share of the rows that it
-    covers is within 2 log(N/β)/(ε n) of the best that a candidate can do; so ε n should be some hundreds or more.
+    covers is within 2 log(N/β)/(ε n) of the best that a candidate can do.
 
     Raises
     ------
     InvalidInput
-        For bad rows, a number out of its range, and where the account has not enough left.
+        For bad rows, a number out of its range, an ε that is too small for this quantile of so many rows (the number
+        could be anything up to `high`), and where the account has not enough left.
 
     Examples
     --------
@@ -69,7 +70,9 @@ def private_norm_quantile(
     draw = system_uniforms if seed is None else np.random.default_rng(check_count(seed, "seed", minimum=0)).random
     if not (account is None or isinstance(account, Account)):
         raise InvalidInput("account", f"got {shown(account)}", "Give nm.federated.Account(…)")
-    sums = np.cumsum(_probabilities(_norms(rows, centre), grid, share, cost.epsilon))
+    norms = _norms(rows, centre)
+    _check_enough(cost.epsilon, share, len(norms), len(grid))
+    sums = np.cumsum(_probabilities(norms, grid, share, cost.epsilon))
     if account is not None:
         account.spend(cost, f"quantile {share:g} of the norms")
     return float(grid[np.searchsorted(sums, draw(1)[0] * sums[-1])])
@@ -122,6 +125,14 @@ def _probabilities(norms: np.ndarray, grid: np.ndarray, share: float, epsilon: f
     logs = -0.5 * epsilon * np.abs(counts - share * len(norms))
     weights = np.exp(logs - logs.max())
     return np.asarray(weights / weights.sum())
+
+
+def _check_enough(epsilon: float, share: float, rows: int, candidates: int) -> None:
+    """Raise InvalidInput where candidates that cover all rows, or none, may be as probable together as the best one."""
+    least = 2.0 * math.log(candidates) / (rows * max(min(share, 1.0 - share), 1e-9))
+    if epsilon < least:
+        seen = f"got {epsilon:g}, too little for the {share:g} quantile of {rows:,} rows"
+        raise InvalidInput("epsilon", seen, f"Give {least:.2g} or more, a quantile nearer to 0.5, or closer bounds")
 
 
 def _norms(rows: Any, centre: Any) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 from scipy.stats import chi2, chisquare, norm
 
 import nbmetrics as nm
@@ -58,22 +59,22 @@ def test_epsilon_is_not_much_larger_than_it_has_to_be():
 
 @pytest.mark.parametrize("seeded", [True, False])
 def test_draws_follow_the_probabilities(monkeypatch, seeded):
-    norms, seeds = [0.6, 0.9, 1.0, 1.1, 1.7], iter(range(4000))
+    norms, seeds = [0.6, 0.9, 1.0, 1.1, 1.7] * 10, iter(range(4000))
     if not seeded:  # the system's generator, made repeatable
         monkeypatch.setattr(recipes, "system_uniforms", lambda count: np.random.default_rng(next(seeds)).random(count))
     rows = np.array(norms)[:, None] * [0.6, -0.8]
     drawn = [
-        nm.federated.private_norm_quantile(rows, 0.6, epsilon=2.0, bounds=BOUNDS, seed=k if seeded else None)
+        nm.federated.private_norm_quantile(rows, 0.6, epsilon=1.0, bounds=BOUNDS, seed=k if seeded else None)
         for k in range(2000)
     ]
     edges = [0.0, 0.6, 0.9, 0.95, 1.0, 1.1, 1.4, 1.7, 2.1]
-    inside = np.histogram(candidates(), edges, weights=np.exp(log_probabilities(norms, 0.6, 2.0)))[0]
+    inside = np.histogram(candidates(), edges, weights=np.exp(log_probabilities(norms, 0.6, 1.0)))[0]
     assert chisquare(np.histogram(drawn, edges)[0], 2000 * inside).pvalue > 0.01
     assert set(np.round(drawn, 9)) <= set(np.round(candidates(), 9)), "of a public grid, which knows no row"
 
 
 def test_draws_of_the_system_differ_and_a_seed_repeats():
-    rows = np.random.default_rng(0).normal(size=(30, 2))
+    rows = np.random.default_rng(0).normal(size=(4000, 2))
     free = {nm.federated.private_norm_quantile(rows, epsilon=0.1, bounds=(0.1, 10)) for _ in range(20)}
     fixed = {nm.federated.private_norm_quantile(rows, epsilon=0.1, bounds=(0.1, 10), seed=3) for _ in range(3)}
     assert len(free) > 10 and len(fixed) == 1
@@ -101,15 +102,35 @@ def test_mu_of_large_and_small_epsilon():
     assert PureEpsilon(0.001).mu == pytest.approx(0.001 * math.sqrt(math.pi / 2), rel=1e-6)
 
 
-@pytest.mark.parametrize("tail", ["lognormal", "student", "two scales"])
-def test_it_covers_about_the_share_that_was_asked_for(tail):
+TAILS = ("lognormal", "student", "two scales")
+
+
+def heavy_tailed(tail):
     rng = np.random.default_rng(1)
     scale = {
         "lognormal": rng.lognormal(0, 1, size=(5000, 1)),
         "student": rng.chisquare(2, size=(5000, 1)) ** -0.5,
         "two scales": np.where(rng.random((5000, 1)) < 0.03, 1000.0, 1.0),
     }[tail]
-    rows = scale * rng.normal(size=(5000, 8))
+    return scale * rng.normal(size=(5000, 8))
+
+
+def test_it_covers_what_the_page_says():
+    page = " ".join((ROOT / "docs/federated.md").read_text("utf-8").split())
+    assert "With ε = 0.1 and 5,000 rows with heavy tails, 95 % of the draws covered 94 to 97 % of the rows." in page
+    shares = []
+    for tail in TAILS:
+        rows = heavy_tailed(tail)
+        lengths, wide = np.linalg.norm(rows, axis=1), {"epsilon": 0.1, "bounds": (0.01, 10_000)}
+        clips = [nm.federated.private_norm_quantile(rows, 0.95, **wide, seed=k) for k in range(60)]
+        shares += [np.mean(lengths <= clip) for clip in clips]
+    low, high = np.quantile(shares, [0.025, 0.975])
+    assert 0.935 < low < 0.95 < high < 0.978
+
+
+@pytest.mark.parametrize("tail", TAILS)
+def test_it_covers_about_the_share_that_was_asked_for(tail):
+    rows = heavy_tailed(tail)
     lengths = np.linalg.norm(rows, axis=1)
     count = math.log(1e8) / 0.001
     for epsilon in (0.1, 1.0):
@@ -119,21 +140,40 @@ def test_it_covers_about_the_share_that_was_asked_for(tail):
             assert abs(np.mean(lengths <= clip) - 0.9) <= within
 
 
+def test_an_epsilon_that_finds_nothing_is_refused_before_it_is_spent(tmp_path):
+    """Of many draws at the least ε that is taken, hardly one covers all rows or none."""
+    rows, bounds = np.random.default_rng(3).normal(size=(500, 8)), (1e-2, 1e4)
+    account = Account(tmp_path / "a", epsilon=3, delta=1e-6)
+    for quantile in (0.05, 0.9, 1.0):
+        with pytest.raises(
+            nm.InvalidInput, match=r"epsilon: got 0\.1, too little for the .* Give [\d.e+]+ or more"
+        ) as why:
+            nm.federated.private_norm_quantile(rows, quantile, epsilon=0.1, bounds=bounds, account=account)
+        if quantile == 0.9:
+            least = float(why.value.fix.split()[1]) * 1.05
+    assert account.spent == 0.0
+    lengths = np.linalg.norm(rows, axis=1)
+    shares = [
+        np.mean(lengths <= nm.federated.private_norm_quantile(rows, 0.9, epsilon=least, bounds=bounds, seed=k))
+        for k in range(300)
+    ]
+    assert np.mean(np.equal(shares, 1.0)) < 0.1 and min(shares) > 0.5
+
+
 def test_a_centre_and_far_bounds():
     rows = np.random.default_rng(0).normal(size=(500, 3)) + 100.0
-    clip = nm.federated.private_norm_quantile(rows, 1.0, epsilon=5.0, bounds=(0.1, 50), centre=[100.0] * 3, seed=0)
-    assert 2.5 < clip <= 50
+    clip = nm.federated.private_norm_quantile(rows, 0.95, epsilon=5.0, bounds=(0.1, 50), centre=[100.0] * 3, seed=0)
+    assert 2.0 < clip < 4.0
     assert nm.federated.private_norm_quantile(rows, 0.5, epsilon=50.0, bounds=(1.0, 1.0001), seed=0) in (1.0, 1.0001)
-    assert nm.federated.private_norm_quantile(rows, 0.0, epsilon=5.0, bounds=(1, 50), seed=0) < 50
 
 
 def test_it_is_spent_with_the_releases_and_refused_where_too_little_is_left(tmp_path):
-    rows = np.random.default_rng(0).normal(size=(400, 3))
+    rows = np.random.default_rng(0).normal(size=(5000, 3))
     account = Account(tmp_path / "a", epsilon=1.2, delta=1e-6)
     clip = nm.federated.private_norm_quantile(rows, epsilon=0.1, bounds=(0.1, 100), account=account)
     nm.federated.client_summary(rows, "fid", privacy=Privacy(1.0, 1e-6, clip), account=account)
-    mus = [-2 * norm.ppf(1 / (1 + math.exp(0.1))), 1 / nm.federated.noise_multiplier(1.0, 1e-6)]
-    assert account.spent == pytest.approx(epsilon_of(mus, 1e-6), rel=1e-6)
+    assert account.spent == pytest.approx(1.1, rel=1e-6)
+    assert account.left == pytest.approx(room(1.1, [1.0]), rel=1e-6)
     assert account.table["about"].tolist() == ["quantile 0.95 of the norms", "fid"]
     before = account.path.read_bytes()
     with pytest.raises(nm.InvalidInput, match="would spend"):
@@ -143,12 +183,31 @@ def test_it_is_spent_with_the_releases_and_refused_where_too_little_is_left(tmp_
     assert account.path.read_bytes() == before
 
 
+def room(epsilon, releases):
+    """ε of one more release within (ε, 1e-6), by bisection."""
+    mus = [1 / nm.federated.noise_multiplier(release, 1e-6) for release in releases]
+    mu = brentq(lambda mu: epsilon_of([*mus, mu], 1e-6) - epsilon, 1e-6, 10.0, xtol=1e-13)
+    return epsilon_of([mu], 1e-6)
+
+
+@pytest.mark.parametrize(("pure", "count", "is_by_mu"), [(0.1, 1, True), (0.1, 40, True), (1.0, 30, False)])
+def test_pure_epsilon_counts_by_its_mu_or_by_its_sum_whichever_is_less(tmp_path, pure, count, is_by_mu):
+    account = Account(tmp_path / "a", epsilon=100, delta=1e-6)
+    account.spend(Privacy(2.0, 1e-6))
+    for _ in range(count):
+        account.spend(PureEpsilon(pure))
+    mus = [1 / nm.federated.noise_multiplier(2.0, 1e-6)] + count * [-2 * norm.ppf(1 / (1 + math.exp(pure)))]
+    by_mu, by_sum = epsilon_of(mus, 1e-6), 2.0 + count * pure
+    assert (by_mu < by_sum) == is_by_mu
+    assert account.spent == pytest.approx(min(by_mu, by_sum), rel=1e-6)
+
+
 KILLED = """
 import sys; sys.path.insert(0, {root!r})
 from nbmetrics.federated import Account, private_norm_quantile
 account = Account({path!r}, epsilon=900, delta=1e-6)
 for k in range(500):
-    print(private_norm_quantile([[1.0], [2.0]], epsilon=0.1, bounds=(0.1, 10), account=account), flush=True)
+    print(private_norm_quantile([[1.0], [2.0]] * 20, 0.6, epsilon=1.2, bounds=(0.1, 10), account=account), flush=True)
 """
 
 
@@ -175,12 +234,12 @@ def test_public_rows_give_quantile_and_median():
     assert nm.federated.sigma_from_public(many) == pytest.approx(math.sqrt(2 * chi2.ppf(0.5, 4)), rel=0.03)
 
 
-ROWS = [[1.0, 2.0], [3.0, 4.0]]
+ROWS = [[1.0, 2.0], [3.0, 4.0]] * 500
 PRIVATE = {"epsilon": 1.0, "bounds": (0.1, 10.0)}
 WRONG = {
     "rows": [{"rows": []}, {"rows": [[math.nan]]}, {"rows": "text"}, {"rows": [1.0, 2.0]}],
     "quantile": [{"quantile": q} for q in (-0.1, 1.1, math.nan, "much", None)],
-    "epsilon": [{"epsilon": e} for e in (0, -1, math.inf, 1e9, "1 or so", None)],
+    "epsilon": [{"epsilon": e} for e in (0, -1, math.inf, 1e9, "1 or so", None, 0.1)],
     "bounds": [
         {"bounds": b} for b in ((2, 1), (1, 1), (0, 1), (-1, 1), (1,), (1, 2, 3), 5, (1, math.inf), "1,2", None)
     ],
