@@ -41,18 +41,17 @@ def run_summarize(options: Namespace) -> None:
     """Write the bytes that a site sends, and say in words what they hold."""
     write = writer("--out", options.out, SUFFIX)
     metrics, privacy = _metrics(options), _privacy(options)
-    reader = PartyReader(lambda: settings(options))
-    rows = _rows(reader, existing_path("ROWS", options.rows))
+    path, account = existing_path("ROWS", options.rows), _account(options, privacy)
+    rows = _rows(PartyReader(lambda: settings(options)), path)
     own: dict[str, Any] = {
         "min_rows": options.min_rows,
         "precision": options.precision,
         "rank": options.rank,
         "reveal_rows": options.reveal_rows,
     }
-    account = _account(options, privacy)
     data = client_summary(rows, metrics, privacy=privacy, account=account, **own)
-    path = write(data)
-    print("\n".join([*inspect(data), *([] if account is None else [str(account)]), f"Written to {path}"]))
+    written = write(data)
+    print("\n".join([*inspect(data), *([] if account is None else [str(account)]), f"Written to {written}"]))
 
 
 def run_aggregate(options: Namespace) -> None:

@@ -132,7 +132,9 @@ def _check_enough(epsilon: float, share: float, rows: int, candidates: int) -> N
     least = 2.0 * math.log(candidates) / (rows * max(min(share, 1.0 - share), 1e-9))
     if epsilon < least:
         seen = f"got {epsilon:g}, too little for the {share:g} quantile of {rows:,} rows"
-        raise InvalidInput("epsilon", seen, f"Give {least:.2g} or more, a quantile nearer to 0.5, or closer bounds")
+        raise InvalidInput(
+            "epsilon", seen, f"Give {1.05 * least:.2g} or more, a quantile nearer to 0.5, or closer bounds"
+        )
 
 
 def _norms(rows: Any, centre: Any) -> np.ndarray:
