@@ -38,6 +38,10 @@ def survival(**options):
     return nm.federated.rank_survival([A, B], [DISTRIBUTION, nm.Gaussian([1.0, 0.0])], **given)
 
 
+def quantile(rows=A, **options):
+    return number(nm.federated.private_norm_quantile(rows, **{"epsilon": 100.0, "bounds": (0.1, 10.0), **options}))
+
+
 def told(v):
     return nm.federated.flower.Aggregation(DISTRIBUTION, METRICS)(v)
 
@@ -48,6 +52,9 @@ ON_ROWS = {
     "federated with noise": (lambda a, b, c: private(a, b), anything),
     "federated with rows": (lambda a, b, c: there_and_back(a, b, nm.metrics.KID(nm.RBF()), reveal_rows=True), anything),
     "federated in Flower": (lambda a, b, c: nm.federated.flower.evaluation(b, a), anything),
+    "federated quantile": (lambda a, b, c: quantile(a, centre=b[0]), number),
+    "federated clip of public rows": (lambda a, b, c: nm.federated.clip_from_public(a), number),
+    "federated sigma of public rows": (lambda a, b, c: nm.federated.sigma_from_public(a), number),
     "RandomFeatures": (lambda a, b, c: nm.kid(a, b, nm.RandomFeatures(count=8)), number),
     "RandomFeatures of a cubic kernel": (lambda a, b, c: nm.kid(b, a, nm.RandomFeatures(nm.Polynomial(), 9)), number),
 }
@@ -73,6 +80,18 @@ ON_SETTINGS = {
     "federated samples": lambda v: scored(samples=v),
     "federated seed": lambda v: scored(seed=v),
     "federated ledger": lambda v: nm.federated.ledger(scored(), rank=v),
+    "federated quantile": lambda v: quantile(quantile=v),
+    "federated quantile rows": lambda v: quantile(v),
+    "federated quantile epsilon": lambda v: quantile(epsilon=v),
+    "federated quantile bounds": lambda v: quantile(bounds=v),
+    "federated quantile bound": lambda v: quantile(bounds=(1e-3, v)),
+    "federated quantile centre": lambda v: quantile(centre=v),
+    "federated quantile seed": lambda v: quantile(seed=v),
+    "federated quantile account": lambda v: quantile(account=v),
+    "federated clip of public rows": lambda v: number(nm.federated.clip_from_public(v)),
+    "federated clip quantile": lambda v: number(nm.federated.clip_from_public(A, v)),
+    "federated clip centre": lambda v: number(nm.federated.clip_from_public(A, centre=v)),
+    "federated sigma of public rows": lambda v: number(nm.federated.sigma_from_public(v)),
     "federated spent": lambda v: number(nm.federated.spent(v, 1e-5)),
     "federated spent delta": lambda v: number(nm.federated.spent(1.0, v)),
     "federated multiplier": lambda v: number(nm.federated.noise_multiplier(v, 1e-5)),

@@ -254,6 +254,8 @@ def test_beyond_one_machine_says_what_is_written(ran):
     assert [row[:2] for row in survives] == [(n, part) for n in ("5,000", "200") for part in ("all", "avg")]
     many, few = ([float(row[2]) for row in survives if row[0] == n] for n in ("5,000", "200"))
     assert max(many) <= 0.3 and min(few) >= 3
+    assert "north.account: 1 release has spent ε = 1 of 3" in said and "its checksum is right" in said
+    assert "Best by FID-avg: narrow. Best by FID-all: wide." in said, "of four commands, with noise"
 
 
 def test_beyond_one_machine_says_of_noise_what_its_study_shows():

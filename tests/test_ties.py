@@ -95,6 +95,7 @@ FREE = {
     "experiments/__init__.py": {"*": "names of functions"},
     "federated/noise_error.py": {"_pair_caution": "which pair a caution names"},
     "federated/noise_study.py": {"pair_survival": "of noisy draws, which do not tie", "*": "the ε of a list"},
+    "federated/recipes.py": {"_probabilities": "counts, in whole numbers"},
     "federated/summary_codec.py": {"*": "the sign of an axis"},
     "federated/site_checks.py": {"*": "which site a caution names"},
     "labs/dashboard/leaf_ordering.py": {"*": "the order of a drawing"},

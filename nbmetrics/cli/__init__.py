@@ -18,19 +18,35 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 from ..errors import InvalidInput, printable
-from .options import parser
+from .options import REFUSED, parser
 
-DONE, UNWRITTEN, REFUSED, INTERRUPTED = 0, 1, 2, 130
+DONE, UNWRITTEN, INTERRUPTED = 0, 1, 130
 MAX_LINE_LETTERS = 2000
 # Commands of federation.py; the others are in commands.py.
 FEDERATED = {"summarize", "aggregate", "inspect"}
 # Of a disk that is full, and of a stream that cannot be written.
 FULL = {errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG, errno.EDQUOT}
+# Arguments that a command takes without the name of an option.
+POSITIONAL = {"clients", "generated", "rows", "summaries", "summary", "folder", "report"}
+# What Python calls otherwise than a shell.
+IN_A_SHELL = {
+    "nm.federated.client_summary made": "nbmetrics summarize wrote",
+    "KID(nm.RandomFeatures(nm.RBF(sigma), 1024))": "kid with --sigma",
+    "KID with nm.RandomFeatures": "kid with --sigma",
+    "Privacy(…, clip=C)": "--clip",
+    "with a clip": "with --clip",
+    "leave privacy out": "leave --epsilon out",
+    "name the same metrics, with the same settings": "name the same --metrics, with the same --sigma and --count",
+    "privacy=": "--epsilon",
+    "with privacy": "with --epsilon",
+    "min_rows=": "--min-rows ",
+    "min_rows": "--min-rows",
+}
 # Settings of Python that a refusal proposes.
 _SETTING = re.compile(r"\b(download=True|reveal_rows=True|extractor='[\w-]+')")
 
@@ -80,12 +96,29 @@ def _run(words: list[str]) -> int:
         module = import_module(f".{'federation' if options.command in FEDERATED else 'commands'}", __package__)
         return int(getattr(module, f"run_{options.command}")(options) or DONE)
     except InvalidInput as error:
-        print(f"error: {_SETTING.sub(_as_option, str(error))}", file=sys.stderr)
+        print(f"error: {_refusal(error, vars(options))}", file=sys.stderr)
         return REFUSED
 
 
 def _print_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
-    print(f"warning: {printable(str(message), MAX_LINE_LETTERS)}", file=sys.stderr)
+    print(f"warning: {_in_words_of_a_shell(printable(str(message), MAX_LINE_LETTERS))}", file=sys.stderr)
+
+
+def _refusal(error: InvalidInput, options: Mapping[str, Any]) -> str:
+    """Return the refusal with options where a call of Python has arguments."""
+    name = error.argument
+    if name in options:
+        name = name.upper() if name in POSITIONAL else f"--{name.replace('_', '-')}"
+    elif name == "privacy":
+        name = "--epsilon"
+    return f"{name}: {_in_words_of_a_shell(f'{error.seen}. {error.fix}')}"
+
+
+def _in_words_of_a_shell(text: str) -> str:
+    text = _SETTING.sub(_as_option, text)
+    for python, shell in IN_A_SHELL.items():
+        text = text.replace(python, shell)
+    return text
 
 
 def _as_option(setting: re.Match[str]) -> str:

@@ -72,7 +72,7 @@ def report_of(options: Namespace) -> Report:
     """Return the scores of the files that the options name, with where they come from."""
     metrics, design = _metrics(options), _design(options)
     clients, notes = client_parties(options.clients)
-    generated = generated_parties(options.generated, options.by_class)
+    generated = generated_parties(options.generated, by_class=options.by_class)
     notes += containment_notes(clients, generated)
     reader = PartyReader(lambda: settings(options))
     made = [own for party in generated for own in (parties_within(party) if options.by_class else [party])]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from typing import Any
+import math
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from typing import Any, NoReturn
 
 from .. import __version__
+from ..errors import one_line, shown
 
 ABOUT = """\
 Scores of generative models over several clients: what FID, KID and others say
@@ -84,14 +86,51 @@ examples:
   nbmetrics aggregate north.nbs south.nbs --generators gan.npy ddpm.npy
   nbmetrics aggregate *.nbs --generators gan.npy --metrics fid --html out.html"""
 
-INSPECT = "Say in words what is in a summary: what it reveals, its noise, its hash."
+INSPECT = """\
+Say in words what is in a summary: what it reveals, its noise, its hash; or what
+the releases of an account have spent."""
 
 CACHE = "The cache of features: it keeps what was computed once."
 
 
+RANDOM_FEATURES, DELTA = 1024, 1e-6
+REFUSED, MAX_REFUSAL_LETTERS, GIVE = 2, 300, ". Give a "
+
+
+class OneLineParser(ArgumentParser):
+    """A parser that refuses in one line, as the commands do."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with 2."""
+        said = one_line(message.removeprefix("argument "), MAX_REFUSAL_LETTERS)
+        self.exit(REFUSED, f"error: {said}" + f". `{self.prog} --help` says more" * (GIVE not in said) + "\n")
+
+
+def number(text: str) -> float:
+    """Return the finite number that an option is given."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ArgumentTypeError(f"got {shown(text)}{GIVE}finite number")
+    return value
+
+
+def integer(text: str) -> int:
+    """Return the whole number that an option is given."""
+    try:
+        return int(text)
+    except ValueError:
+        value = number(text)
+    if value != int(value):
+        raise ArgumentTypeError(f"got {shown(text)}{GIVE}whole number")
+    return int(value)
+
+
 def parser() -> ArgumentParser:
     """Return the parser of the whole command line."""
-    whole = _with_description(ArgumentParser(prog="nbmetrics"), ABOUT, EXAMPLES)
+    whole = _with_description(OneLineParser(prog="nbmetrics"), ABOUT, EXAMPLES)
     whole.add_argument("--version", action="version", version=f"nbmetrics {__version__}")
     commands = whole.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _score(
@@ -103,8 +142,8 @@ def parser() -> ArgumentParser:
     _summarize(_with_description(summarize, SUMMARIZE, SUMMARIZE_MORE))
     together = commands.add_parser("aggregate", help="score generators on sites that sent summaries")
     _aggregate(_with_description(together, AGGREGATE, AGGREGATE_MORE))
-    inspect = commands.add_parser("inspect", help="say what is in a summary", description=INSPECT)
-    inspect.add_argument("summary", metavar="SUMMARY", help="a file that summarize wrote")
+    inspect = commands.add_parser("inspect", help="say what is in a summary or an account", description=INSPECT)
+    inspect.add_argument("summary", metavar="SUMMARY", help="a file that summarize wrote: .nbs, or an account")
     features = commands.add_parser("features", help="write the features of a folder of images")
     _features(_with_description(features, FEATURES, FEATURES_MORE))
     commands.add_parser("experiments", help="figures and tables of the papers", add_help=False)
@@ -153,10 +192,12 @@ def _score(score: ArgumentParser) -> None:
         action="store_true",
         help="GENERATED has a sub-folder, or .npy file, for each client: adds intra, each with what was made for it",
     )
-    score.add_argument("--samples", type=int, metavar="N", help="number of rows to sample where a metric needs samples")
-    score.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all sampling; default %(default)s")
     score.add_argument(
-        "--test", type=float, metavar="SHARE", help="share of each client's rows to hold out, for metrics such as fld"
+        "--samples", type=integer, metavar="N", help="number of rows to sample where a metric needs samples"
+    )
+    score.add_argument("--seed", type=integer, default=0, metavar="N", help="seed of all sampling; default %(default)s")
+    score.add_argument(
+        "--test", type=number, metavar="SHARE", help="share of each client's rows to hold out, for metrics such as fld"
     )
     _files(score)
     _extractor(score)
@@ -182,13 +223,13 @@ def _kernel(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--sigma",
-        type=float,
+        type=number,
         metavar="S",
         help="KID by random features of a Gaussian kernel of this width, which noise can protect, and which any width "
         "of rows allows",
     )
     parser.add_argument(
-        "--count", type=int, metavar="N", default=1024, help="how many random features; default %(default)s"
+        "--count", type=integer, metavar="N", help=f"how many random features; default {RANDOM_FEATURES}"
     )
 
 
@@ -197,19 +238,23 @@ def _summarize(summarize: ArgumentParser) -> None:
     summarize.add_argument("--out", metavar="FILE", required=True, help="the .nbs file to write")
     _kernel(summarize)
     summarize.add_argument(
-        "--min-rows", type=int, metavar="N", default=10, help="refuse fewer rows without noise; default %(default)s"
+        "--min-rows",
+        type=integer,
+        metavar="N",
+        default=10,
+        help="refuse fewer rows without noise; default %(default)s",
     )
     summarize.add_argument(
         "--precision", choices=("float64", "float32"), default="float64", help="of numbers; default %(default)s"
     )
     summarize.add_argument("--reveal-rows", action="store_true", help="allow metrics that take every row")
-    summarize.add_argument("--rank", type=int, metavar="R", help="for FID, send only so many directions")
+    summarize.add_argument("--rank", type=integer, metavar="R", help="for FID, send only so many directions")
     noise = summarize.add_argument_group("noise that hides every single row")
-    noise.add_argument("--epsilon", type=float, metavar="E", help="of this release; without it there is no noise")
-    noise.add_argument("--delta", type=float, metavar="D", default=1e-6, help="default %(default)s")
-    noise.add_argument("--clip", type=float, metavar="C", help="for FID: the norm to which rows are clipped")
+    noise.add_argument("--epsilon", type=number, metavar="E", help="of this release; without it there is no noise")
+    noise.add_argument("--delta", type=number, metavar="D", help=f"of this release; default {DELTA:g}")
+    noise.add_argument("--clip", type=number, metavar="C", help="for FID: the norm to which rows are clipped")
     noise.add_argument("--account", metavar="FILE", help="write there what is spent; too much is refused")
-    noise.add_argument("--budget", type=float, metavar="E", help="of a new account: what all releases may spend")
+    noise.add_argument("--budget", type=number, metavar="E", help="of a new account: what all releases may spend")
     _extractor(summarize)
 
 
@@ -218,9 +263,11 @@ def _aggregate(aggregate: ArgumentParser) -> None:
     aggregate.add_argument("--generators", metavar="FILE", nargs="+", required=True, help=".npy files of features")
     _kernel(aggregate)
     aggregate.add_argument(
-        "--samples", type=int, metavar="N", help="number of rows to sample where a metric needs them"
+        "--samples", type=integer, metavar="N", help="number of rows to sample where a metric needs them"
     )
-    aggregate.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all sampling; default %(default)s")
+    aggregate.add_argument(
+        "--seed", type=integer, default=0, metavar="N", help="seed of all sampling; default %(default)s"
+    )
     _files(aggregate)
 
 
@@ -255,7 +302,7 @@ def _running(group: Any) -> None:
 
     add("--weights", "the file of its weights, if it needs one", metavar="FILE")
     add("--download", "download its published weights once; without this, nothing is downloaded", action="store_true")
-    add("--batch-size", "images per batch; default %(default)s", type=int, metavar="N", default=64)
+    add("--batch-size", "images per batch; default %(default)s", type=integer, metavar="N", default=64)
     add("--device", "auto, cpu, cuda, …", metavar="NAME", default="auto")
     add("--no-cache", "do not use the cache", dest="cache", action="store_false")
     add("--quiet", "no progress bar", dest="progress", action="store_const", const=False, default="auto")

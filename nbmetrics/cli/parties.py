@@ -23,6 +23,7 @@ from ..federation.image_sources import warn_unread
 from ..partition import natural
 
 FEATURES, ZIP = ".npy", ".zip"
+FIX_MISSING = "Give a folder, or a .npy file"
 
 
 @dataclass(frozen=True)
@@ -147,18 +148,18 @@ def parties_within(party: Party) -> list[Party]:
         raise InvalidInput(party.option, error.seen, error.fix) from None
 
 
-def generated_parties(paths: Sequence[str], by_class: bool = False) -> list[Party]:
-    """A generator for each path of GENERATED, with as much of the path for a name as tells them apart."""
-    paths_checked = [_check_kind("GENERATED", existing_path("GENERATED", path)) for path in paths]
+def generated_parties(paths: Sequence[str], option: str = "GENERATED", by_class: bool = False) -> list[Party]:
+    """A generator for each path of the option, with as much of the path for a name as tells them apart."""
+    paths_checked = [_check_kind(option, existing_path(option, path)) for path in paths]
     for path in paths_checked if not by_class else ():
-        _check_not_many(path)
+        _check_not_many(option, path)
     parts = [[*path.resolve().parts[:-1], _title(path)] for path in paths_checked]
     for length in range(1, max(map(len, parts)) + 1):
         names = ["/".join(part[-length:]) for part in parts]
         if len(set(names)) == len(names):
-            return [Party("GENERATED", name, path) for name, path in zip(names, paths_checked, strict=True)]
+            return [Party(option, name, path) for name, path in zip(names, paths_checked, strict=True)]
     twice = next(path for path, name in zip(paths, names, strict=True) if names.count(name) > 1)
-    raise InvalidInput("GENERATED", f"{shown(twice)} is given twice", "Give each path once")
+    raise InvalidInput(option, f"{shown(twice)} is given twice", "Give each path once")
 
 
 def containment_notes(clients: Sequence[Party], generated: Sequence[Party]) -> list[str]:
@@ -176,7 +177,7 @@ def _title(path: Path) -> str:
     return path.name if path.is_dir() else path.stem
 
 
-def existing_path(option: str, path: str) -> Path:
+def existing_path(option: str, path: str, fix: str = FIX_MISSING) -> Path:
     """Return the path, if something lies there; InvalidInput otherwise."""
     try:
         place = Path(path).expanduser()
@@ -184,37 +185,37 @@ def existing_path(option: str, path: str) -> Path:
     except (OSError, ValueError, RuntimeError):
         is_there = False
     if not is_there:
-        raise InvalidInput(option, f"there is no {shown(path)}", "Give a folder, or a .npy file")
+        raise InvalidInput(option, f"there is no {shown(path)}", fix)
     return place
 
 
 def _check_kind(option: str, path: Path) -> Path:
     """Return the path, if by its name it can be read: an extractor is not asked for in vain."""
     if not path.is_dir() and not path.is_file():
-        raise InvalidInput(
-            option, f"{shown(str(path))} is neither a file nor a folder", "Give a folder, or a .npy file"
-        )
+        raise InvalidInput(option, f"{shown(str(path))} is neither a file nor a folder", FIX_MISSING)
     if path.is_file() and path.suffix.lower() not in (FEATURES, ZIP) and refusal_by_name((path.name,)):
         fix = "Give a folder or zip of images, or a .npy file of features, as numpy.save writes it"
         raise InvalidInput(option, f"{shown(str(path))} has the name of neither images nor features", fix)
     return path
 
 
-def _check_not_many(path: Path) -> None:
+def _check_not_many(option: str, path: Path) -> None:
     """Raise InvalidInput where a generator is a folder of files of features, each of which is one."""
     if not path.is_dir() or not os.access(path, os.R_OK):
         return
     rows = sorted(path.glob(f"*{FEATURES}"))
     if rows and not any(entry.is_dir() or not refusal_by_name((entry.name,)) for entry in path.iterdir()):
         seen = f"{shown(str(path))} contains {len(rows)} .npy {'file' if len(rows) == 1 else 'files'} and no images"
-        raise InvalidInput("GENERATED", seen, f"Name the files, one per generator: {path}/*{FEATURES}")
+        raise InvalidInput(option, seen, f"Name the files, one per generator: {path}/*{FEATURES}")
 
 
 def _load_rows(path: Path) -> np.ndarray:
     try:
         rows: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
     except Exception as error:  # garbage makes NumPy's reading of the header fail in many ways
-        raise InvalidInput("file", f"cannot be read: {error}", "Give a .npy file of numbers, (n, d)") from None
+        raise InvalidInput(
+            "file", f"cannot be read: {str(error).rstrip('.')}", "Give a .npy file of numbers, (n, d)"
+        ) from None
     if rows.ndim != 2:
         raise InvalidInput("file", f"has the shape {rows.shape}", "Give features, (n, d), or a folder of images")
     return rows

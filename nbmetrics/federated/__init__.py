@@ -7,6 +7,7 @@ client.py         rows to bytes                          server.py          byte
 serialization.py  the bytes: header, numbers, checksum   summary_codec.py   what is revealed for each metric
 inspection.py     what is in the bytes, in words         site_checks.py     one site twice, a site of another scale
 privacy.py        (ε, δ): sensitivities, noise           account.py         what releases have spent
+recipes.py        clip and σ, of public rows or noisy
 noisy_summaries.py  summaries with noise, and their FID  noise_error.py     how far noise moves a difference
 noise_study.py    the same summaries, noised anew        survival.py        at which ε the order survives
 ledger.py         bytes up and down, `scores.ledger`     figure.py          the picture of survival
@@ -21,11 +22,13 @@ from .client import FewRowsWarning, client_summary
 from .inspection import inspect
 from .ledger import ledger
 from .privacy import Privacy, noise_multiplier, spent
+from .recipes import clip_from_public, private_norm_quantile, sigma_from_public
 from .server import aggregate
 from .survival import rank_survival
 
 __all__ = ["Account", "FewRowsWarning", "Privacy", "aggregate", "client_summary", "flower", "inspect", "ledger"]
-__all__ += ["noise_multiplier", "plot_survival", "rank_survival", "spent"]
+__all__ += ["clip_from_public", "noise_multiplier", "plot_survival", "private_norm_quantile", "rank_survival"]
+__all__ += ["sigma_from_public", "spent"]
 
 
 def plot_survival(table: Any) -> Any:

@@ -1,11 +1,13 @@
 """The account of a client's privacy: what its rows have spent by now, in a file that is only appended to.
 
     first line    the bound that must not be passed: {"format": 1, "epsilon", "delta"}
-    other lines   one a release: {"mu2": μ², "about", "date"}; every line ends with its checksum
+    other lines   one a release: {"mu2": μ², "about", "date"}, of a private quantile also "pure": ε
+                  every line ends with its checksum
 
 A release of multiplier z is Gaussian-DP with μ = 1/z, and releases on the same rows compose to √Σμ² exactly (Dong, Roth
-& Su 2022). A line is written and synced before the bytes that it is about are returned: a process that dies between the
-two has spent what nobody received, and never the other way round. One process writes at a time.
+& Su 2022). A private quantile has pure ε: it counts with the smallest μ that covers it, or its ε is added to that of
+the others, whichever gives less. A line is written and synced before the bytes that it is about are returned: a process
+that dies between the two has spent what nobody received, and never the other way round. One process writes at a time.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInput, check_number, check_text, shown
 from ..files import open_plain
-from .privacy import MAX_DELTA, MAX_EPSILON, MIN_DELTA, MIN_EPSILON, Privacy, noise_multiplier, spent
+from .privacy import MAX_DELTA, MAX_EPSILON, MIN_DELTA, MIN_EPSILON, Privacy, PureEpsilon, noise_multiplier, spent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +34,7 @@ FORMAT = 1
 MAX_BYTES, MAX_LINE_BYTES, MAX_ABOUT_LETTERS = 1 << 26, 1 << 12, 500
 # Of ε: what rounding may add where all of it is spent.
 SLACK = 1e-8
-FIX_DAMAGED = "Restore the file from a copy; a new one would forget what was spent"
+FIX_DAMAGED = "Name another file, or restore this one from a copy: a new one would forget what was spent"
 
 
 class Account:
@@ -40,7 +42,7 @@ class Account:
 
     Parameters
     ----------
-    path : of the file, made where it is not there
+    path : of the file; the first release makes it
     epsilon, delta : the bound, for all releases together; of a file that is there it must be the same
 
     Attributes
@@ -61,6 +63,8 @@ class Account:
     >>> sent = nm.federated.client_summary(rows, "fid", privacy=private, account=account)
     >>> round(account.spent, 6), account.left > 2.0
     (2.0, True)
+    >>> print(account)
+    ward.account: 1 release has spent ε = 2 of 3 at δ = 1e-06; one more may have ε = 2.09.
     """
 
     def __init__(self, path: Any, *, epsilon: float, delta: float) -> None:
@@ -70,8 +74,9 @@ class Account:
             self.path = Path(path).expanduser().resolve()
         except (TypeError, ValueError, RuntimeError):
             raise InvalidInput("account", f"got {shown(path)}", "Give the path of a file") from None
-        with self._locked() as file:
-            self._releases(file)
+        if not self.path.parent.is_dir():
+            raise InvalidInput("account", f"there is no folder {shown(str(self.path.parent))}", "Make it first")
+        self._read()
 
     @classmethod
     def open(cls, path: Any) -> Account:
@@ -86,17 +91,24 @@ class Account:
         except (TypeError, ValueError, KeyError):
             raise _damaged(Path(str(path))) from None
 
+    def __str__(self) -> str:
+        count = len(self._read())
+        releases = "1 release has" if count == 1 else f"{count:,} releases have"
+        more = f"one more may have ε = {left:.3g}" if (left := self.left) else "nothing is left"
+        spent_text = f"spent ε = {self.spent:.4g} of {self.epsilon:g} at δ = {self.delta:g}"
+        return f"{self.path.name}: {releases} {spent_text}; {more}."
+
     @property
     def spent(self) -> float:
         """ε that all releases have spent, at the account's δ; 0 before the first."""
-        return self._epsilon_of([release["mu2"] for release in self._read()])
+        return self._epsilon_of(self._read())
 
     @property
     def left(self) -> float:
         """The largest ε, at the account's δ, of one more release."""
-        most = noise_multiplier(self.epsilon, self.delta) ** -2
-        rest = most - math.fsum(release["mu2"] for release in self._read())
-        return self._epsilon_of([rest]) if rest > most * SLACK else 0.0
+        releases = self._read()
+        pure, noisy = _parts(releases)
+        return self._gaussian(max(self._room(self.epsilon, _squares(releases)), self._room(self.epsilon - pure, noisy)))
 
     @property
     def table(self) -> pd.DataFrame:
@@ -104,12 +116,11 @@ class Account:
         import pandas as pd
 
         releases = self._read()
-        squares = [release["mu2"] for release in releases]
-        after = [self._epsilon_of(squares[: k + 1]) for k in range(len(squares))]
+        after = [self._epsilon_of(releases[: k + 1]) for k in range(len(releases))]
         columns = {"date": [r["date"] for r in releases], "about": [r["about"] for r in releases]}
-        return pd.DataFrame({**columns, "multiplier": [s**-0.5 for s in squares], "epsilon": after})
+        return pd.DataFrame({**columns, "multiplier": [r["mu2"] ** -0.5 for r in releases], "epsilon": after})
 
-    def spend(self, privacy: Privacy, about: str = "") -> None:
+    def spend(self, privacy: Privacy | PureEpsilon, about: str = "") -> None:
         """Write what one release spends, before it is made; InvalidInput, and nothing is written, where it is too much.
 
         Parameters
@@ -117,23 +128,34 @@ class Account:
         privacy : of the release
         about : a line that says which it is
         """
-        about = check_text(about, "about", MAX_ABOUT_LETTERS)
-        square = noise_multiplier(privacy.epsilon, privacy.delta) ** -2
+        release: dict[str, Any] = {"mu2": privacy.mu**2, "about": check_text(about, "about", MAX_ABOUT_LETTERS)}
+        if isinstance(privacy, PureEpsilon):
+            release["pure"] = privacy.epsilon
         with self._locked() as file:
             releases = self._releases(file)
-            after = self._epsilon_of([*(release["mu2"] for release in releases), square])
+            after = self._epsilon_of([*releases, release])
             if after > self.epsilon * (1.0 + SLACK):
-                before = self._epsilon_of([release["mu2"] for release in releases])
+                before = self._epsilon_of(releases)
                 seen = f"would spend ε = {after:.4g} of {self.epsilon:g} at δ = {self.delta:g}; {before:.4g} is spent"
                 raise InvalidInput("account", seen, "Send the last summary again, which is free, or a larger noise")
-            date = datetime.now(UTC).isoformat(timespec="seconds")
-            self._append(file, {"mu2": square, "about": about, "date": date})
+            self._append(file, {**release, "date": datetime.now(UTC).isoformat(timespec="seconds")})
 
-    def _epsilon_of(self, squares: list[float]) -> float:
-        total = math.fsum(squares)
-        return spent(total**-0.5, self.delta) if total else 0.0
+    def _epsilon_of(self, releases: list[dict[str, Any]]) -> float:
+        pure, noisy = _parts(releases)
+        return min(self._gaussian(_squares(releases)), pure + self._gaussian(noisy))
+
+    def _gaussian(self, square: float) -> float:
+        """Return ε of Gaussian-DP with this μ²."""
+        return spent(square**-0.5, self.delta) if square else 0.0
+
+    def _room(self, epsilon: float, square: float) -> float:
+        """Return the μ² that may be added to this one within ε."""
+        most = noise_multiplier(epsilon, self.delta) ** -2 if epsilon >= MIN_EPSILON else 0.0
+        return rest if (rest := most - square) > most * SLACK else 0.0
 
     def _read(self) -> list[dict[str, Any]]:
+        if not self.path.exists():
+            return []
         with self._locked() as file:
             return self._releases(file)
 
@@ -147,11 +169,19 @@ class Account:
             raise InvalidInput("account", seen, "Give the path of a file that can be written") from None
         try:
             _lock(descriptor)
-            if b"\n" not in _content(descriptor):
-                self._append(descriptor, {"format": FORMAT, "epsilon": self.epsilon, "delta": self.delta})
+            self._begin(descriptor)
             yield descriptor
         finally:
             os.close(descriptor)
+
+    def _begin(self, file: int) -> None:
+        """Write the first line, where it is missing or was torn; no other content is ever replaced."""
+        head, content = {"format": FORMAT, "epsilon": self.epsilon, "delta": self.delta}, _content(file)
+        if b"\n" in content or _is_whole(content):
+            return
+        if not _line(head).startswith(content):
+            raise _damaged(self.path)
+        self._append(file, head)
 
     def _append(self, file: int, record: dict[str, Any]) -> None:
         """Write a line; in the place of one that was torn, whose bytes nobody has got."""
@@ -183,6 +213,16 @@ class Account:
             seen = f"{self.path.name} has the bound ε = {head['epsilon']:g}, δ = {head['delta']:g}"
             raise InvalidInput("account", seen, "Give that bound: what was spent was spent under it")
         return releases
+
+
+def _squares(releases: list[dict[str, Any]]) -> float:
+    return math.fsum(release["mu2"] for release in releases)
+
+
+def _parts(releases: list[dict[str, Any]]) -> tuple[float, float]:
+    """Return the sum of ε of those that are pure, and of μ² of the others."""
+    pure = math.fsum(release["pure"] for release in releases if "pure" in release)
+    return pure, _squares([release for release in releases if "pure" not in release])
 
 
 def _sync_folder(folder: Path) -> None:
@@ -221,7 +261,7 @@ def _record(line: bytes, path: Path) -> dict[str, Any]:
         if not _is_whole(line):
             raise ValueError
         record = dict(json.loads(line.rpartition(b" #")[0]))
-        if "mu2" in record and not 0.0 < float(record["mu2"]) < math.inf:
+        if not all(0.0 < float(record[key]) < math.inf for key in ("mu2", "pure") if key in record):
             raise ValueError
         return record
     except (ValueError, TypeError):
@@ -229,7 +269,7 @@ def _record(line: bytes, path: Path) -> dict[str, Any]:
 
 
 def _damaged(path: Path) -> InvalidInput:
-    return InvalidInput("account", f"{shown(str(path))} is damaged, so what was spent is not known", FIX_DAMAGED)
+    return InvalidInput("account", f"{shown(str(path))} is no account, or is damaged", FIX_DAMAGED)
 
 
 def _lock(descriptor: int) -> None:

@@ -82,7 +82,7 @@ def bounded_section(metric: Any, sample: Sample, privacy: Privacy) -> Section:
         )
     mean, second = clipped_moments(rows, privacy)
     notes |= {"clip": cast(float, privacy.clip), "sigma": math.sqrt(MOMENTS) / n}
-    arrays = {"mean": mean, "second": second, "centre": centre_of(privacy, d)}
+    arrays = {"mean": mean, "second": second, "centre": centre_of(privacy.centre, d)}
     return Section(metric.name, settings_text(metric), f"noisy {kind}", n, arrays, "<f8", notes)
 
 

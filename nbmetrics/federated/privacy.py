@@ -16,8 +16,11 @@ Sensitivity Δ, how far a release moves when one row x is replaced by x′, in E
 
 Noise of standard deviation z Δ in every number makes a release Gaussian-DP with μ = 1/z; m releases on the same rows
 compose to μ√m exactly, and releases of different clients, whose rows are disjoint, to the largest μ of them (Dong, Roth
-& Su 2022). δ(ε) = Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2) (Balle & Wang 2018). What is made of a release, its repair to a
-covariance included, costs nothing more.
+& Su 2022). δ(ε) = Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2) (Balle & Wang 2018). A release of pure ε, δ = 0, is Gaussian-DP
+with μ = −2Φ⁻¹(1/(1 + e^ε)): a test of size α then has a type II error of at least max(1 − e^ε α, e^−ε (1 − α)), two
+straight lines that meet at α = 1/(1 + e^ε). Gaussian-DP's curve is convex and begins, meets and ends with them at this
+μ, so it lies below, and touches only there. What is made of a release, its repair to a covariance included, costs
+nothing more.
 
 Floating-point noise is not real noise: its low digits have been used to break such mechanisms (Mironov 2012; Jin et al.
 2022, "Are we there yet?"). It hides rows from analysts, not from an adversary who reads the last bits of every number.
@@ -32,7 +35,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri
+from scipy.special import log_ndtr, ndtri, ndtri_exp
 
 from ..arrays import as_rows, to_float64, to_numpy
 from ..errors import InvalidInput, check_count, check_list, check_number
@@ -79,11 +82,16 @@ class Privacy:
             "epsilon": check_number(self.epsilon, "epsilon", minimum=MIN_EPSILON, maximum=MAX_EPSILON),
             "delta": check_number(self.delta, "delta", minimum=MIN_DELTA, maximum=MAX_DELTA),
             "clip": None if self.clip is None else check_number(self.clip, "clip", minimum=MIN_CLIP, maximum=MAX_CLIP),
-            "centre": None if self.centre is None else to_numpy(to_float64(as_rows([self.centre], "centre")))[0],
+            "centre": None if self.centre is None else checked_centre(self.centre),
             "seed": None if self.seed is None else check_count(self.seed, "seed", minimum=0),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+    @property
+    def mu(self) -> float:
+        """μ with which all that the call sends is Gaussian-DP."""
+        return 1.0 / self.multiplier(1)
 
     def multiplier(self, releases: int) -> float:
         """Return z of each of so many releases: noise of z times their sensitivity spends ε and δ on all together."""
@@ -94,6 +102,18 @@ class Privacy:
         return Normals(self.seed)
 
 
+@dataclass(frozen=True)
+class PureEpsilon:
+    """ε-differential privacy with δ = 0, as a private quantile has it."""
+
+    epsilon: float
+
+    @property
+    def mu(self) -> float:
+        """The smallest μ whose Gaussian-DP covers it."""
+        return float(-2.0 * ndtri_exp(-np.logaddexp(0.0, self.epsilon)))
+
+
 class Normals:
     """Standard normals: from the operating system where the seed is None, and repeatable otherwise."""
 
@@ -101,11 +121,16 @@ class Normals:
         self._rng = None if seed is None else np.random.default_rng(seed)
 
     def draw(self, count: int) -> np.ndarray:
-        """Return (count,) normals, by the inverse of Φ at 53 bits of the system's own generator."""
+        """Return (count,) normals, by the inverse of Φ at 52 bits of the system's own generator."""
         if self._rng is not None:
             return self._rng.standard_normal(count)
-        bits = np.frombuffer(os.urandom(8 * count), dtype=np.uint64) >> np.uint64(11)
-        return np.asarray(ndtri((bits + 0.5) * 2.0**-53))
+        return np.asarray(ndtri(system_uniforms(count)))
+
+
+def system_uniforms(count: int) -> np.ndarray:
+    """Return (count,) numbers between 0 and 1, both excluded, of 52 bits of the system's own generator."""
+    bits = np.frombuffer(os.urandom(8 * count), dtype=np.uint64) >> np.uint64(12)
+    return np.asarray((bits + 0.5) * 2.0**-52)
 
 
 def spent(noise_multipliers: Any, delta: float) -> float:
@@ -167,17 +192,23 @@ def clipped_moments(rows: Any, privacy: Privacy) -> tuple[np.ndarray, np.ndarray
             "privacy", "has no clip, which limits the effect of one row on FID", "Set Privacy(…, clip=C)"
         )
     x = to_numpy(to_float64(rows))
-    centre = centre_of(privacy, x.shape[1])
+    centre = centre_of(privacy.centre, x.shape[1])
     u = (x - centre) / privacy.clip
     u /= np.maximum(np.linalg.norm(u, axis=1), 1.0)[:, None]
     return u.mean(axis=0), isometric_triangle(u.T @ u / len(u))
 
 
-def centre_of(privacy: Privacy, dim: int) -> np.ndarray:
-    centre = np.zeros(dim) if privacy.centre is None else privacy.centre
-    if len(centre) != dim:
-        raise InvalidInput("centre", f"has {len(centre)} numbers for {dim} features", "Give one for each feature")
-    return np.asarray(centre)
+def centre_of(centre: Any, dim: int) -> np.ndarray:
+    """Return (dim,) the public point; 0 where none is given."""
+    point = np.zeros(dim) if centre is None else checked_centre(centre)
+    if len(point) != dim:
+        raise InvalidInput("centre", f"has {len(point)} numbers for {dim} features", "Give one for each feature")
+    return point
+
+
+def checked_centre(centre: Any) -> np.ndarray:
+    """Return (d,) finite numbers."""
+    return to_numpy(to_float64(as_rows([centre], "centre")))[0]
 
 
 def isometric_triangle(matrix: np.ndarray) -> np.ndarray:

@@ -114,7 +114,8 @@ def read(data: Any, who: str) -> tuple[int, dict[str, Section]]:
     try:
         return _read(data)
     except InvalidInput as error:
-        raise InvalidInput(who, f"{error.argument} {error.seen}", FIX_DAMAGED) from None
+        seen = error.seen if error.argument == "summary" else f"{error.argument} {error.seen}"
+        raise InvalidInput(who, seen, FIX_DAMAGED) from None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
         raise InvalidInput(who, f"has a header that cannot be read ({type(error).__name__})", FIX_DAMAGED) from None
 
@@ -122,7 +123,8 @@ def read(data: Any, who: str) -> tuple[int, dict[str, Section]]:
 def _body(data: bytes) -> bytes:
     """Return the bytes before the checksum, which must be theirs; all bytes of version 1, which has none."""
     if not data.startswith(NAME):
-        raise InvalidInput("summary", f"begins with {shown(data[:8])}, so it is not a client summary", FIX_DAMAGED)
+        seen = f"begins with {shown(data[:8])}, so it is not a client summary" if data else "is empty"
+        raise InvalidInput("summary", seen, FIX_DAMAGED)
     version = int.from_bytes(data[len(NAME) : len(MAGIC)], "little")
     if version == 1:
         return data

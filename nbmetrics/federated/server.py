@@ -26,7 +26,7 @@ from .noise_error import NoisyCells, has_noise
 from .noisy_summaries import NoisyFID, NoisyMoments, noisy_mean
 from .serialization import FIX_DAMAGED, Section, has_checksum, read
 from .site_checks import site_cautions
-from .summary_codec import kind_of, settings_text, summary_of
+from .summary_codec import REVEALS, kind_of, settings_text, summary_of
 
 FIX_UNLIKE_METRICS = "Let all clients and the server name the same metrics, with the same settings"
 # The rows of a stand-in are counted, never made: beyond this there are enough for any caution.
@@ -185,10 +185,11 @@ def _section(metric: Metric[Any], name: str, sections: Mapping[str, Section], di
         seen = f"client {name!r} has none for {metric.name}, but for {', '.join(map(shown, sections))}"
         raise InvalidInput("summaries", seen, FIX_UNLIKE_METRICS)
     section = sections[metric.name]
-    if section.kind.removeprefix("noisy ") != kind_of(metric, dim):
-        raise InvalidInput(
-            "summaries", f"client {name!r} reveals {section.kind!r} for {metric.name}", FIX_UNLIKE_METRICS
-        )
+    kind = kind_of(metric, dim)
+    if section.kind.removeprefix("noisy ") != kind:
+        sent, needed = (REVEALS.get(k, k) for k in (section.kind, kind))
+        seen = f"client {name!r} sent {sent} for {metric.name}, and here {needed} is asked for"
+        raise InvalidInput("summaries", seen, FIX_UNLIKE_METRICS)
     if metric.needs_test and section.kind == "rows" and "test" not in section.arrays:
         fix = "Let it summarize nm.Client(rows, test=…)"
         raise InvalidInput("summaries", f"client {name!r} has no test rows, which {metric.label} needs", fix)

@@ -368,7 +368,7 @@ def test_settings_of_python_that_a_refusal_proposes_are_options_here(features, r
         raise nm.InvalidInput("weights", "are not here", "Use download=True, or extractor='digits-cnn'")
 
     monkeypatch.setattr(parties.PartyReader, "federation", refused)
-    assert run(*WORDS)[2] == "error: weights: are not here. Use --download, or --extractor digits-cnn\n"
+    assert run(*WORDS)[2] == "error: --weights: are not here. Use --download, or --extractor digits-cnn\n"
 
 
 def test_warnings_are_one_line_each(features, run, monkeypatch):

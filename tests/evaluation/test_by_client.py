@@ -202,7 +202,10 @@ def test_streams_by_client_are_read_once(parties):
 @pytest.mark.parametrize(
     ("made", "says"),
     [
-        ({"north": 1, "south": 1}, r"generator 'g': has no source for client 'east'. The dict needs one for each client"),
+        (
+            {"north": 1, "south": 1},
+            r"generator 'g': has no source for client 'east'. The dict needs one for each client",
+        ),
         (dict.fromkeys((*NAMES, "west"), 1), "has a source for unknown client 'west'"),
         ({"nord": 1, "south": 1, "east": 1}, "no source for client 'north' and has a source for unknown client 'nord'"),
         ({}, "is an empty dict"),

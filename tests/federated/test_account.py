@@ -39,7 +39,7 @@ def test_releases_compose_and_one_too_many_is_refused_and_not_written(tmp_path):
     account = Account(tmp_path / "a", epsilon=1.2, delta=1e-6)
     mu = 1.0 / nm.federated.noise_multiplier(0.5, 1e-6)
     for count in range(1, 10):
-        before = account.path.read_bytes()
+        before = account.path.read_bytes() if count > 1 else b""
         if epsilon_of([mu] * count, 1e-6) > 1.2:
             break
         release(account)
@@ -81,9 +81,31 @@ def test_an_account_needs_privacy_and_its_own_bound(tmp_path):
     account = Account(tmp_path / "a", epsilon=2, delta=1e-6)
     with pytest.raises(nm.InvalidInput, match="and privacy="):
         nm.federated.client_summary(ROWS, "fid", account=account)
+    release(account)
     with pytest.raises(nm.InvalidInput, match="has the bound ε = 2"):
         Account(tmp_path / "a", epsilon=3, delta=1e-6)
-    assert Account(tmp_path / "a", epsilon=2, delta=1e-6).spent == 0.0
+    assert Account(tmp_path / "a", epsilon=2, delta=1e-6).spent == pytest.approx(0.5, rel=1e-6)
+
+
+def test_only_a_release_makes_the_file_and_no_other_file_is_written_over(tmp_path):
+    account, foreign = Account(tmp_path / "a", epsilon=2, delta=1e-6), tmp_path / "foreign"
+    assert account.spent == 0.0 and account.left == pytest.approx(2.0) and not account.path.exists()
+    for content in (b"a text", b"\0\1\2", b'{"format": 1}', b"text\n", b"\n"):
+        foreign.write_bytes(content)
+        for act in (lambda: Account(foreign, epsilon=2, delta=1e-6), lambda: Account.open(foreign)):
+            with pytest.raises(nm.InvalidInput, match="is no account"):
+                act()
+        assert foreign.read_bytes() == content
+
+
+def test_a_first_line_that_was_torn_is_written_again(tmp_path):
+    release(Account(tmp_path / "a", epsilon=2, delta=1e-6))
+    head = (tmp_path / "a").read_bytes().splitlines()[0]
+    for size in range(len(head) + 1):
+        (tmp_path / "a").write_bytes(head[:size])
+        account = Account(tmp_path / "a", epsilon=2, delta=1e-6)
+        release(account)
+        assert len(account.table) == 1 and account.path.read_bytes().startswith(head + b"\n")
 
 
 KILLED = """

@@ -57,7 +57,7 @@ def test_damage_of_several_bytes_is_refused():
 def test_the_refusal_names_the_client_and_the_damage():
     data = bytearray(SENT)
     data[-serialization.CHECKSUM - 1] ^= 16  # in the last number
-    with pytest.raises(nm.InvalidInput, match=r"client 'eve': summary is damaged or cut short: its checksum"):
+    with pytest.raises(nm.InvalidInput, match=r"client 'eve': is damaged or cut short: its checksum"):
         nm.federated.aggregate({"adam": SENT, "eve": bytes(data)}, None, GENERATORS, "fid")
 
 
