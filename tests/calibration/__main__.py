@@ -17,6 +17,7 @@ QUICK = {
     "noise_error": 3,
     "survival": 1,
     "monitor_alarms": 2,
+    "by_client": 4,
 }
 
 
