@@ -318,6 +318,20 @@ def test_intervals_are_about_scores_without_bias(parties):
         np.testing.assert_allclose(lone[f"intra_{end}"], lone[f"all_{end}"], rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_clients_vary_apart_so_variances_of_intra_add_up(parties, weights):
+    scores = nm.evaluate(*parties, METRICS, uncertainty=nm.Influence()).with_weights(weights)
+    shares = np.array(scores.weights)
+    for metric in METRICS:
+        spread = scores.result(metric).noise.source.spread(scores.weights)
+        own = spread.variance["own"].root
+        np.testing.assert_allclose(spread.variance["intra"].root ** 2, own**2 @ shares**2, rtol=1e-9)
+        for g, made in enumerate(parties[1].values()):
+            one = {"north": parties[0]["north"]}
+            lone = nm.evaluate(one, {"g": made["north"]}, metric, uncertainty=nm.Influence()).result(metric)
+            assert own[g, 0] == pytest.approx(lone.noise.source.spread((1.0,)).variance["avg"].root[0], rel=1e-9)
+
+
 def test_resampling_refuses_what_has_one_distribution_a_client(parties):
     with pytest.raises(nm.InvalidInput, match="no intervals by resampling"):
         nm.evaluate(*parties, "precision", uncertainty=nm.Jackknife())

@@ -3,6 +3,7 @@
 import errno
 import json
 import pickle
+import re
 import shutil
 import signal
 import subprocess
@@ -237,6 +238,19 @@ def test_a_store_that_cannot_be_written_is_told_once(tmp_path, monkeypatch):
     with pytest.warns(StoreWarning, match="returned, but not kept") as told:
         nm.evaluate(clients(), generators(), "fid", store=tmp_path)
     assert len(told) == 1
+
+
+def test_a_number_that_was_changed_in_a_log_is_computed_again(tmp_path):
+    given = clients(), generators(), "fid"
+    truth = nm.evaluate(*given, store=tmp_path)
+    (log,) = tmp_path.glob("cells-*.log")
+    lines = log.read_text().splitlines()
+    changed = [re.sub(r'"value":\d', '"value":7', line) for line in lines]
+    assert changed != lines
+    log.write_text("\n".join(changed) + "\n")
+    again = nm.evaluate(*given, store=tmp_path)
+    assert farthest(again, truth) == 0.0
+    assert again.provenance["store"]["found"] == sum(a == b for a, b in zip(lines, changed, strict=True))
 
 
 def test_damaged_and_foreign_lines_are_computed_again(tmp_path):

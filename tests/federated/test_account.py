@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 import nbmetrics as nm
-from nbmetrics.federated import Account, Privacy
+from nbmetrics.federated import Account, Privacy, client
 from tests import ROOT
 
 ROWS = np.random.default_rng(0).normal(size=(400, 3))
@@ -33,6 +34,18 @@ def epsilon_of(mus, delta):
         return high - math.exp(epsilon) * low - delta
 
     return brentq(excess, 0.0, 100.0, xtol=1e-12)
+
+
+def test_the_spend_is_synced_before_the_bytes_are_made(tmp_path, monkeypatch):
+    order, fsync, write = [], os.fsync, client.write
+    path = tmp_path / "a"
+    monkeypatch.setattr(os, "fsync", lambda file: (fsync(file), order.append(path.read_bytes().count(b"mu2"))))
+    monkeypatch.setattr(client, "write", lambda *given: (order.append("bytes"), write(*given))[1])
+    account = Account(path, epsilon=1.2, delta=1e-6)
+    for spent in (1, 2):
+        order.clear()
+        release(account)
+        assert order[-1] == "bytes" and spent in order[:-1]
 
 
 def test_releases_compose_and_one_too_many_is_refused_and_not_written(tmp_path):
@@ -111,7 +124,7 @@ def test_a_first_line_that_was_torn_is_written_again(tmp_path):
 KILLED = """
 import sys; sys.path.insert(0, {root!r})
 from tests.federated.test_account import PRIVATE, release
-from nbmetrics.federated import Account, Privacy
+from nbmetrics.federated import Account, Privacy, client
 account = Account({path!r}, epsilon=900, delta=1e-6)
 for k in range(200):
     sent = release(account, Privacy(epsilon=0.5, delta=1e-6, clip=4.0))
