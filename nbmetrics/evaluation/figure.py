@@ -55,33 +55,37 @@ def _size(scores: ScoresProtocol, kind: str) -> tuple[float, float]:
 
 
 def _scatter(scores: ScoresProtocol, metric: str, ax: Any) -> None:
-    """avg against all, as the table shows them first; pairs that the two order differently are joined."""
+    """avg, or intra where there is one, against all, as the table shows them; pairs ordered differently are joined."""
     label, winners = shown_label(scores, metric), winners_of(scores.result(metric))
     rows, column = scores.table[scores.table["metric"] == metric], "_corrected" if winners.is_corrected else ""
-    avg, pooled = (rows.get(f"{part}{column}", rows[part]).to_numpy() for part in ("avg", "all"))
-    inverted = inverted_pairs(winners.losses["avg"], winners.losses["all"])
+    first = next(iter(winners.losses))
+    one, pooled = (rows.get(f"{part}{column}", rows[part]).to_numpy() for part in (first, "all"))
+    inverted = inverted_pairs(winners.losses[first], winners.losses["all"])
     for pair in inverted:
-        ax.plot(pooled[pair], avg[pair], color="0.35", linewidth=1.2, linestyle="--", zorder=1)
+        ax.plot(pooled[pair], one[pair], color="0.35", linewidth=1.2, linestyle="--", zorder=1)
     for k, name in enumerate(scores.generators):
         style = {"s": 60, "alpha": 0.85, "edgecolors": "white", "linewidths": 0.8, "zorder": 2}
-        ax.scatter(pooled[k], avg[k], label=plain(name), **style, **generator_look(k))
+        ax.scatter(pooled[k], one[k], label=plain(name), **style, **generator_look(k))
     ax.margins(0.12)
     ax.locator_params(axis="x", nbins=5)  # more long numbers would run into each other
     ax.set_xlabel(f"{label}-all (pooled data)")
-    ax.set_ylabel(f"{label}-avg (over clients)")
+    ax.set_ylabel(f"{label}-{first} ({'over clients' if first == 'avg' else 'each client with its own'})")
     pairs = f"{len(inverted)} pair{'s' * (len(inverted) > 1)} inverted (dashed)"
-    ax.set_title(f"{label}: {pairs if len(inverted) else 'same order'}", fontsize=10)
+    order = "same order" if not np.isnan([one, pooled]).any() else "not every score is known"
+    ax.set_title(f"{label}: {pairs if len(inverted) else order}", fontsize=10)
 
 
 def _ranks(scores: ScoresProtocol, metric: str, ax: Any) -> None:
-    """Places by avg (left) and by all (right); crossing lines are inversions."""
-    losses = winners_of(scores.result(metric)).losses
-    for k, (avg, pooled) in enumerate(zip(places(losses["avg"]), places(losses["all"]), strict=True)):
-        ax.plot([0, 1], [avg, pooled], linestyle="--" if avg != pooled else "-", **generator_look(k))
+    """Places by each aggregate, all on the right; crossing lines are inversions."""
+    every = winners_of(scores.result(metric)).losses
+    losses = {part: own for part, own in every.items() if not np.isnan(own).all()} or every
+    at, last = range(len(losses)), len(losses) - 1
+    for k, own in enumerate(zip(*map(places, losses.values()), strict=True)):
+        ax.plot(at, own, linestyle="--" if len(set(own)) > 1 else "-", **generator_look(k))
         name = plain(scores.generators[k])
-        ax.annotate(name, (1, pooled), xytext=(8, -3), textcoords="offset points", fontsize=9)
-    ax.set_xticks([0, 1], ["avg", "all"])
-    ax.set_xlim(-0.2, 1.9)
+        ax.annotate(name, (last, own[-1]), xytext=(8, -3), textcoords="offset points", fontsize=9)
+    ax.set_xticks(at, list(losses))
+    ax.set_xlim(-0.2, last + 0.9)
     ax.set_yticks(range(1, len(scores.generators) + 1))
     ax.invert_yaxis()
     ax.set_ylabel("place (1 = best)")
@@ -89,10 +93,10 @@ def _ranks(scores: ScoresProtocol, metric: str, ax: Any) -> None:
 
 
 def _clients(scores: ScoresProtocol, metric: str, ax: Any) -> None:
-    """Each client's score, one marker a generator."""
+    """Each client's score, with what was made for it where that is its own, one marker a generator."""
     rows = scores.clients[scores.clients["metric"] == metric]
     for k, generator in enumerate(scores.generators):
-        values = rows[rows["generator"] == generator]["value"]
+        values = rows[rows["generator"] == generator]["own" if "own" in rows else "value"]
         ax.plot(range(len(values)), values, linestyle="none", label=plain(generator), **generator_look(k))
     ax.set_xticks(range(len(scores.names)), [plain(n) for n in scores.names], rotation=45, ha="right")
     ax.set_ylabel(scores.plain_label(metric))
@@ -103,7 +107,8 @@ def _regret(scores: ScoresProtocol, metric: str, ax: Any) -> None:
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.patches import Rectangle
 
-    lost = regrets(scores.losses(metric).by_client).T
+    cells = scores.result(metric)
+    lost = regrets(cells.losses(cells.own)).T
     finite = lost[np.isfinite(lost)]
     top = float(finite.max()) if finite.size and finite.max() > 0 else 1.0
     hue = LinearSegmentedColormap.from_list("regret", ["white", CLIENT])

@@ -349,8 +349,8 @@ class Scores:
 
         Parameters
         ----------
-        kind : "scatter" (avg against all), "ranks" (places by avg and by all), "clients" (client by client), or
-            "regret" (clients × generators, coloured by how much worse than the client's best)
+        kind : "scatter" (avg against all; intra where there is one), "ranks" (places by each aggregate), "clients"
+            (client by client), or "regret" (clients × generators, coloured by how much worse than the client's best)
         ax : matplotlib Axes to draw one metric into; their Figure is returned
         """
         from . import figure

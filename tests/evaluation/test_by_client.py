@@ -335,3 +335,15 @@ def test_clients_vary_apart_so_variances_of_intra_add_up(parties, weights):
 def test_resampling_refuses_what_has_one_distribution_a_client(parties):
     with pytest.raises(nm.InvalidInput, match="no intervals by resampling"):
         nm.evaluate(*parties, "precision", uncertainty=nm.Jackknife())
+
+
+def test_plots_show_intra_and_each_client_with_its_own(parties):
+    scores = nm.evaluate(*parties, ["fid", "precision"])
+    scatter, ranks, clients = (scores.plot(kind).axes for kind in ("scatter", "ranks", "clients"))
+    assert "intra" in scatter[0].get_ylabel() and scatter[1].get_title() == "Precision: not every score is known"
+    assert [[tick.get_text() for tick in axes.get_xticklabels()] for axes in ranks] == [
+        ["intra", "avg", "all"],
+        ["intra"],
+    ]
+    own = scores.clients.query("generator == 'right' and metric == 'fid'")["own"]
+    np.testing.assert_allclose(clients[0].lines[0].get_ydata(), own)
