@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from ..errors import InvalidInput, refusal_of
-from ..metrics.base import Metric, Sample, Terms, losses, terms_of
+from ..metrics.base import Metric, Sample, Terms, losses, rows_refusal, terms_of
+from ..metrics.generator_only import GeneratorOnly
 from ..summaries.stream import BadRows
 from .noise import CellNoise
 from .resampling import Ends
@@ -100,10 +101,13 @@ def is_of_call(error: InvalidInput) -> bool:
 
 
 def summarize(metric: Metric[Any], sample: Sample, who: str, *, is_client: bool = False) -> Any:
-    """Return a summary, or why these rows give none; raise where it is not about them.
+    """Return a summary, or why these rows give none, or are not there; raise where it is not about them.
 
     Of a client whose rows are too few for a score, the refusal holds what they add to the pool.
     """
+    if refusal := rows_refusal(metric, sample):
+        is_read = not (is_client and isinstance(metric, GeneratorOnly))
+        return refusal.of(f"{who}, {metric.name}") if is_read else metric.summarize(metric.unread_client(sample.dim))
     try:
         return metric.summarize(sample)
     except BadRows:

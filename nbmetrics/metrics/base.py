@@ -136,6 +136,7 @@ class Metric(Defaults, ABC, Generic[S]):
     copies_matter : whether a repeated row reads as a copy, so that no bootstrap may repeat rows
     needs_test : whether clients must have test rows
     needs_density : whether a generator's distribution itself is scored, however many rows are asked for
+    takes_moments : whether a mean and a covariance are enough, so that `summarize` is given a sample of `moments`
     pools_scores : whether a pooled score takes all that the clients' own scores take
     is_squared : whether it is a squared distance with an error that grows with the distance
     is_distance : whether the truth is never below 0, though an estimate without the bias of few rows may be
@@ -150,6 +151,7 @@ class Metric(Defaults, ABC, Generic[S]):
     needs_test = False
     needs_density = False
     is_conditional = False
+    takes_moments = False
     pools_scores = False
     is_squared = False
     is_distance = False
@@ -280,10 +282,25 @@ def score_pair(metric: Metric[Any], real: Any, generated: Any, *, samples: int =
 
 
 def sample_if_needed(metric: Metric[Any], sample: Sample, n: int, seed: Any) -> Sample:
-    """`sample` itself where the metric can use it; otherwise `n` rows of its distribution."""
+    """`sample` itself where the metric can use it; otherwise `n` rows of its distribution.
+
+    InvalidInput where there are only moments, and the metric needs rows.
+    """
+    if refusal := rows_refusal(metric, sample):
+        raise refusal
+    if sample.moments is not None:
+        return sample
     if sample.rows is not None or metric.has_closed_form(sample.exact_distribution):
         return sample
     return Sample(rows=draw_rows(sample.exact_distribution, n, np.random.default_rng(seed), "sample"))
+
+
+def rows_refusal(metric: Metric[Any], sample: Sample) -> InvalidInput | None:
+    """Why a metric has no value with a sample: it needs rows, and these are moments; or None."""
+    if sample.moments is None or metric.takes_moments:
+        return None
+    seen = f"are not there: {metric.label} needs rows, and this is a mean and a covariance"
+    return InvalidInput("rows", seen, "Give the rows, or leave it out: FID needs no rows")
 
 
 def replicate(

@@ -6,6 +6,8 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+
 from ..errors import InvalidInput
 from .base import Metric, Sample, sample_if_needed
 from .capabilities import Cautious
@@ -40,6 +42,10 @@ class GeneratorOnly(Metric[S], Cautious):
     @abstractmethod
     def settings(self) -> str:
         """What the score depends on beside the rows."""
+
+    def unread_client(self, dim: int) -> Sample:
+        """Rows in the place of a client's that are not here: any will do, of class probabilities too."""
+        return Sample(rows=np.full((max(self.min_rows, 2), dim), 1.0 / dim))
 
     def terms(self, real: Any, generated: S) -> dict[str, float]:
         """The score, under its name."""

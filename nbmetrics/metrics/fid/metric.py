@@ -21,7 +21,7 @@ from array_api_compat import is_torch_array
 from ...arrays import align, memory, to_numpy
 from ...distributions import Distribution, HasMoments, has_moments
 from ...errors import InvalidInput
-from ...summaries.moments import Moments, MomentsFold
+from ...summaries.moments import Moments, MomentsFold, UncountedMoments
 from ...summaries.roots import congruent_values, nuclear_norm, singular_values
 from ..base import Metric, Sample, Terms, score_pair, terms_of
 from ..capabilities import (
@@ -75,7 +75,10 @@ class FID(
     is_distance = True
 
     def summarize(self, sample: Sample) -> Moments:
-        """Mean and covariance of `sample.rows` (n ≥ 2), of its stream by one pass, or of its exact distribution."""
+        """Mean and covariance of `sample.rows` (n ≥ 2), of its stream by one pass, or of its exact distribution; or as
+        they are given."""
+        if sample.moments is not None:
+            return sample.moments.summary()
         if sample.stream is not None:
             (moments,) = summarized_once(sample.stream, [self])
             return cast(Moments, moments)
@@ -84,6 +87,10 @@ class FID(
         if sample.rows.shape[0] < 2:
             raise InvalidInput("rows", "has 1 row, and a covariance needs 2", "Give more rows, or leave these out")
         return Moments.of_rows(sample.rows)
+
+    @property
+    def takes_moments(self) -> bool:  # type: ignore[override]
+        return type(self).summarize is FID.summarize
 
     def streaming_mode(self, dim: int) -> str:
         return "once" if type(self).summarize is FID.summarize else "rows"
@@ -151,7 +158,10 @@ class FID(
     def size_gap(
         self, clients: Sequence[Moments], weights: Sequence[float], pooled: Moments, generated: Moments
     ) -> float:
-        """How much of avg − all would be there if all clients were alike, from their numbers of rows."""
+        """How much of avg − all would be there if all clients were alike, from their numbers of rows; NaN where nobody
+        knows one of several."""
+        if len(clients) > 1 and any(w and isinstance(c, UncountedMoments) for c, w in zip(clients, weights)):
+            return math.nan
         counts = [client.count for client in clients]
         return size_gap(self._spectrum(pooled, generated), pooled.trace, counts, weights)
 
@@ -199,7 +209,12 @@ class FID(
             span = f"{min(sizes):,} to {max(sizes):,}"
             unlike = f"generators have {span} rows, and fewer rows give a larger plain FID"
             lines += [f"FID: {unlike}: compare equal numbers, or fid_infinity."]
-        return lines
+        notes = [f"FID: {note}." for s in (*clients, *generators) if s.moments is not None for note in s.moments.notes]
+        uncounted = sum(s.moments is not None and s.moments.n is None for s in (*clients, *generators))
+        if uncounted:
+            seen = "mean and covariance of an unknown number of rows"
+            lines += [f"FID: {uncounted} × {seen}: plain FID, whose bias nobody knows, without interval."]
+        return lines + list(dict.fromkeys(notes))
 
     @property
     def convention(self) -> str:
