@@ -18,7 +18,7 @@ from ..distributions import check_draw
 from ..errors import InvalidInput, check_choice, check_count, refusal_of
 from ..federation import Federation, Generator
 from ..metrics import Metric, Sample
-from ..metrics.base import Terms
+from ..metrics.base import Terms, rows_refusal
 from ..metrics.stratified import Strata
 from .cells import (
     Cell,
@@ -34,7 +34,7 @@ from .cells import (
 from .influence import Influence, Influences
 from .noise import CellNoise, Design, check_design
 from .provenance import provenance_of
-from .resampling import ResampledScores, check_can_resample, check_sizes, few_rows_refusal
+from .resampling import ResampledScores, check_can_resample, check_sizes, few_rows_refusal, no_rows_refusal
 from .samples import ClientSamples, GeneratorSamples, convention, resolve_metrics
 from .scores import Scores
 from .store import Store, let_hash
@@ -182,6 +182,7 @@ class MetricState:
         samples = tuple([generator.sample(self.metric) for generator in generators])
         whole = [sample for sample in samples if sample is not None]
         rows = [sample.size for sample in self.samples if sample.size is not None]
+        is_counted = all(sample.moments is None for sample in self.samples)
         span = (f"{min(rows):,} to " * (min(rows) < max(rows)) + f"{max(rows):,} rows per client") if rows else ""
         return Cells(
             self.metric,
@@ -191,11 +192,15 @@ class MetricState:
             tuple(client_cells),
             tuple([generator.answers for generator in generators]),
             None if design is None else self.noise(generators, design),
-            () if self.refusal else tuple(self.metric.cautions(self.samples, whole)),
-            span or "exact clients",
+            () if self.refusal else tuple(self.metric.cautions(self._taken(self.samples), self._taken(whole))),
+            span or ("exact clients" if is_counted else "clients of an unknown number of rows"),
             self.samples,
             samples,
         )
+
+    def _taken(self, samples: Sequence[Sample]) -> list[Sample]:
+        """Those that the metric takes: without moments where it needs rows."""
+        return [sample for sample in samples if rows_refusal(self.metric, sample) is None]
 
     def noise(self, generators: Sequence[GeneratorState], design: Design, position: int = 0) -> CellNoise:
         """Return the intervals of those generators that can have them, the first at `position`."""
@@ -216,9 +221,10 @@ class MetricState:
         """Why the scores of one generator have no intervals, because of any client or of itself; or None."""
         if refusal := refusal_of(*self.summaries, *self.few_rows(design), generator.summary):
             return refusal
+        sample, who = generator.samples.whole(self.metric), f"generator {generator.samples.name!r}"
         if self.has_influence_values(design):
-            return None
-        return few_rows_refusal(generator.samples.whole(self.metric), f"generator {generator.samples.name!r}")
+            return no_rows_refusal(sample, who)
+        return no_rows_refusal(sample, who) or few_rows_refusal(sample, who)
 
     def check_uncertainty(self, generators: Sequence[GeneratorSamples], design: Design) -> None:
         """Refuse what has no intervals whatever the rows, or no right ones, before anything is computed."""
@@ -228,15 +234,17 @@ class MetricState:
         if self.has_influence_values(design):
             return
         check_can_resample(self.metric)
-        enough = [sample for g in generators if not few_rows_refusal(sample := g.whole(self.metric), "")]
+        whole = [g.whole(self.metric) for g in generators]
+        enough = [sample for sample in whole if not (no_rows_refusal(sample, "") or few_rows_refusal(sample, ""))]
         if enough and not self.refusal and not refusal_of(*self.few_rows(design)):
             check_sizes(self.metric, [*self.samples, *enough])
 
     def few_rows(self, design: Design) -> list[InvalidInput | None]:
-        """Why the rows of each client are too few for intervals, or None."""
+        """Why the rows of each client are not here, or too few for intervals, or None."""
+        named = [(own, f"client {name!r}") for own, name in zip(self.samples, self.names, strict=True)]
         if self.has_influence_values(design):
-            return [None] * len(self.names)
-        return [few_rows_refusal(own, f"client {name!r}") for own, name in zip(self.samples, self.names, strict=True)]
+            return [no_rows_refusal(own, who) for own, who in named]
+        return [no_rows_refusal(own, who) or few_rows_refusal(own, who) for own, who in named]
 
     def has_influence_values(self, design: Design) -> bool:
         """Whether influence values serve, and no resampling is needed."""
@@ -393,7 +401,7 @@ class Evaluation:
 
     def _hash_of(self, sample: Sample, store: Store) -> str | None:
         """Return the hash of a client's rows as they were when they were first summarised, by any metric."""
-        parts = (sample.rows, sample.distribution, sample.test, sample.condition, sample.stream)
+        parts = (sample.rows, sample.distribution, sample.test, sample.condition, sample.stream, sample.moments)
         of = tuple(map(id, parts))  # the federation has them as long as this does
         if of not in self._client_hashes:
             self._client_hashes[of] = store.fingerprints.of_sample(sample)

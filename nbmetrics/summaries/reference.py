@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -137,10 +137,14 @@ class Moments:
 
     def save(self, path: Any) -> Path:
         """Write mu, sigma and, if known, n into a .npz file, whole or not at all, and return its path."""
+        return write(checked_path(path, SUFFIX), self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """The content of the file that `save` writes."""
         content = io.BytesIO()
         arrays = {"mu": self.mean, "sigma": self.cov} | ({} if self.n is None else {"n": np.array(self.n)})
         np.savez(content, allow_pickle=False, **arrays)
-        return write(checked_path(path, SUFFIX), content.getvalue())
+        return content.getvalue()
 
     def summary(self) -> summaries.Moments:
         """What FID computes with: a new one each time, as who computes may change what it keeps."""
@@ -156,6 +160,13 @@ class Moments:
 
     def __repr__(self) -> str:
         return f"Moments(dim={self.dim}, {'n unknown' if self.n is None else f'n={self.n}'})"
+
+
+def pooled_moments(parts: Sequence[Any], weights: Sequence[float], n: int | None) -> Moments:
+    """Return the moments of Σ λ_i P_i of moments and rows, n of them in all."""
+    own = [(part if isinstance(part, Moments) else Moments.of(part)).summary() for part in parts]
+    pooled = summaries.Moments.pool(own, weights)
+    return Moments(pooled.mean, pooled.cov, n)
 
 
 def read_statistics(path: Any) -> Moments | None:
@@ -179,18 +190,25 @@ def read_images(path: Any, most: int) -> np.ndarray:
 
 def _in_file(file: ArrayFile, side: str | None) -> Moments | None:
     """Return the moments of a file, or None where it has none by any name that is known."""
-    names = set(file.names)
-    if not {"mu", "sigma"} <= names:
-        is_state = any(f"{one}_{STATE[1]}" in names for one in SIDES)
-        return _of_state(file.names, lambda name: _read(file, name), side) if is_state else None
-    if side is not None:
-        raise InvalidInput("side", f"got {shown(side)}, and the file has mu and sigma", "Leave it out")
     try:
-        n = None if "n" not in names else _count(_read(file, "n"), "n")
-        moments = Moments(_read(file, "mu"), _read(file, "sigma"), n)
+        if {"mu", "sigma"} <= set(file.names):
+            if side is not None:
+                raise InvalidInput("side", f"got {shown(side)}, and the file has mu and sigma", "Leave it out")
+            return _of_mu_and_sigma(file)
+        if any(f"{one}_{STATE[1]}" in file.names for one in SIDES):
+            return _of_state(file.names, lambda name: _read(file, name), side)
     except InvalidInput as error:
+        if error.argument == "path":
+            raise
         renamed = {"mean": "mu", "cov": "sigma"}.get(error.argument, error.argument)
-        raise error if error.argument == "path" else file.bad(f"has {renamed} that {error.seen}", error.fix) from None
+        raise InvalidInput("path", f"{shown(str(file.path))}: {renamed} {error.seen}", error.fix) from None
+    return None
+
+
+def _of_mu_and_sigma(file: ArrayFile) -> Moments:
+    names = set(file.names)
+    n = None if "n" not in names else _count(_read(file, "n"), "n")
+    moments = Moments(_read(file, "mu"), _read(file, "sigma"), n)
     if "mu_s" in names:
         moments.notes += ("mu_s and sigma_s of the file are of spatial features (sFID) and are not used",)
     if "arr_0" in names:
