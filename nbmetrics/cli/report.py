@@ -23,6 +23,7 @@ from ..evaluation.display import PARTS, STAR, cells_of, reading_notes, table_htm
 from ..evaluation.scores import Scores
 from ..evaluation.sentences import PAIRS, headline, shown_label
 from ..federation import Federation, Generator
+from ..summaries.reference import Moments
 from .parties import Party
 
 WIDTH = 80
@@ -117,7 +118,11 @@ def client_rows(federation: Federation, parties: Sequence[Party]) -> list[dict[s
 def generator_rows(parties: Sequence[Party], generators: Sequence[Generator]) -> list[dict[str, Any]]:
     """Return of each generator: name, path, rows."""
     sides = zip(parties, generators, strict=True)
-    return [{"name": party.name, "path": str(party.path), "rows": len(g.source)} for party, g in sides]
+    return [{"name": party.name, "path": str(party.path), "rows": _size(g.source)} for party, g in sides]
+
+
+def _size(source: Any) -> int:
+    return (source.n or 0) if isinstance(source, Moments) else len(source)
 
 
 def as_text(report: Report) -> str:

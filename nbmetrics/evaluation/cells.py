@@ -105,9 +105,10 @@ def summarize(metric: Metric[Any], sample: Sample, who: str, *, is_client: bool 
 
     Of a client whose rows are too few for a score, the refusal holds what they add to the pool.
     """
-    if refusal := rows_refusal(metric, sample):
-        is_read = not (is_client and isinstance(metric, GeneratorOnly))
-        return refusal.of(f"{who}, {metric.name}") if is_read else metric.summarize(metric.unread_client(sample.dim))
+    if refusal := rows_refusal(metric, sample, who):
+        if is_client and isinstance(metric, GeneratorOnly):
+            return metric.summarize(metric.unread_client(sample.dim))
+        return refusal
     try:
         return metric.summarize(sample)
     except BadRows:
@@ -447,7 +448,8 @@ class Cells:
         others = f"; also for {len(which) - 1} other generator{'s' * (len(which) > 2)}" if len(which) > 1 else ""
         plain, gap = "" if self.noise is None else "plain ", gaps[worst]  # the table shows the corrected one first
         clients = f"{self.span}, {self.clients[0].dim} features"
-        test = "" if self.sent else f": see scores.heterogeneity('{self.metric.name}')"
+        has_rows = not self.sent and all(client.moments is None for client in self.clients)
+        test = f": see scores.heterogeneity('{self.metric.name}')" if has_rows else ""
         return [
             f"{plain}{self.metric.label} gap of {generators[worst]}: {gap:.3g}; about {expected[worst]:.3g} would "
             f"remain even if all clients were alike ({clients}){others}{test}"

@@ -200,7 +200,7 @@ class MetricState:
 
     def _taken(self, samples: Sequence[Sample]) -> list[Sample]:
         """Those that the metric takes: without moments where it needs rows."""
-        return [sample for sample in samples if rows_refusal(self.metric, sample) is None]
+        return [sample for sample in samples if rows_refusal(self.metric, sample, "") is None]
 
     def noise(self, generators: Sequence[GeneratorState], design: Design, position: int = 0) -> CellNoise:
         """Return the intervals of those generators that can have them, the first at `position`."""

@@ -178,7 +178,10 @@ def _parties(result: Cells, scores: ScoresProtocol) -> Parties:
 
 def _without_rows(name: str, result: Cells, scores: ScoresProtocol) -> InvalidInput:
     """Why the rows of a client that has none here cannot be dealt: they stayed with it, or it is a distribution."""
-    if any(math.isfinite(section.count) for section in result.sent):
+    if result.clients[scores.names.index(name)].moments is not None:
+        seen = f"client {name!r} is a mean and a covariance, and has no rows to shuffle"
+        fix = f"Compare the gap with scores.size_gap({result.name!r}), or evaluate where the rows are"
+    elif any(math.isfinite(section.count) for section in result.sent):
         seen = f"client {name!r} sent a summary, and its rows stayed with it"
         is_known = any(result.size_gaps)
         fix = f"Compare the gap with scores.size_gap({result.name!r})" if is_known else "Evaluate where the rows are"

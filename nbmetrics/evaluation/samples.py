@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +55,9 @@ def resolve_metrics(
         seen = samples if metric.takes_moments else [sample for sample in samples if sample.moments is None]
         try:
             if not seen and not isinstance(metric, GeneratorOnly):
-                raise cast(InvalidInput, rows_refusal(metric, samples[0]))
+                refusal = rows_refusal(metric, samples[0], f"client {federation.names[0]!r}")
+                resolved.append((metric, refusal))
+                continue
             resolved.append((metric.resolve(seen), None))
         except InvalidInput as error:
             if is_of_call(error):
@@ -184,7 +186,11 @@ class ClientSamples:
         client = self._clients[position]
         if (reading := self.readings.get(position)) is not None:
             return client.to_sample(reading.streaming_mode(metric))
-        if client.rows is not None or client.moments is not None or (self._exact and _takes(metric, client.distribution, True)):
+        if (
+            client.rows is not None
+            or client.moments is not None
+            or (self._exact and _takes(metric, client.distribution, True))
+        ):
             return client.to_sample()
         if position not in self._drawn:
             self._drawn[position] = Sample(rows=self._rows(client, position, 0), test=client.test, is_drawn=True)

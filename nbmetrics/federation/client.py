@@ -115,7 +115,7 @@ class Client:
 
     @cached_property
     def rows(self) -> Array | None:
-        """(n, d), or None of a distribution or moments; of a stream all together, InvalidInput where the memory limit forbids."""
+        """(n, d), or None without rows; of a stream all together, InvalidInput where the memory limit forbids."""
         assert self.stream is not None
         rows = self.stream.collect()
         if not self.stream.is_repeatable:
@@ -153,14 +153,16 @@ class Client:
 
     def _with(self, **changes: Any) -> Client:
         copy = object.__new__(Client)
-        apart = {"images": None, "stream": None} if "rows" in changes else {}
+        apart = {"images": None, "stream": None, "moments": None} if "rows" in changes else {}
         copy.__dict__.update({**self.__dict__, **apart, **changes})
         return copy
 
     def __repr__(self) -> str:
         if self.stream is not None:
             return f"Client({shown(self.name)}: {self.stream!r})"
-        what = repr(self.moments or self.distribution) if self.rows is None else f"{len(self.rows)} rows, dim={self.dim}"
+        what = (
+            repr(self.moments or self.distribution) if self.rows is None else f"{len(self.rows)} rows, dim={self.dim}"
+        )
         return f"Client({shown(self.name)}: {what})"
 
 

@@ -45,10 +45,10 @@ class Generator:
     Parameters
     ----------
     source : (m, d) rows already generated, rows that are streamed as those of a `Client` may be (a function without
-        arguments returns batches), a distribution, `nm.Moments` or the path of its `.npz` file, a function `(n, rng) -> rows`, or a
-        `torch.nn.Module` with `latent_dim` (fed standard normal latents in evaluation mode, and left as it was; calls
-        from several threads take turns); where the clients carry a condition, a function `(x, rng) -> ŷ` that returns
-        one row for each row of x, shape (n, dx).
+        arguments returns batches), a distribution, `nm.Moments` or the path of its `.npz` file, a function
+        `(n, rng) -> rows`, or a `torch.nn.Module` with `latent_dim` (fed standard normal latents in evaluation mode,
+        and left as it was; calls from several threads take turns); where the clients carry a condition, a function
+        `(x, rng) -> ŷ` that returns one row for each row of x, shape (n, dx).
         Beside a federation with an extractor also images, which `evaluate` puts through it: a folder, a zip,
         `nm.images(…)`, an array (m, H, W[, 3]), or a function or module that gives them. A function of images is
         called for up to 64 at a time, each time with a child of `rng`, and what it gave is thrown away once

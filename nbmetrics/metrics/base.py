@@ -274,6 +274,9 @@ def score_pair(metric: Metric[Any], real: Any, generated: Any, *, samples: int =
     check_frames(real=real, generated=generated)
     first = Sample.of(real, "real", min_rows=metric.min_rows)
     second = Sample.of(generated, "generated", dim=first.dim, min_rows=metric.min_rows)
+    for sample, who in ((first, "real"), (second, "generated")):
+        if refusal := rows_refusal(metric, sample, who):
+            raise refusal
     metric = metric.resolve([first])
     summaries = [
         metric.summarize(sample_if_needed(metric, s, samples, [seed, i])) for i, s in enumerate((first, second))
@@ -282,12 +285,7 @@ def score_pair(metric: Metric[Any], real: Any, generated: Any, *, samples: int =
 
 
 def sample_if_needed(metric: Metric[Any], sample: Sample, n: int, seed: Any) -> Sample:
-    """`sample` itself where the metric can use it; otherwise `n` rows of its distribution.
-
-    InvalidInput where there are only moments, and the metric needs rows.
-    """
-    if refusal := rows_refusal(metric, sample):
-        raise refusal
+    """`sample` itself where the metric can use it; otherwise `n` rows of its distribution."""
     if sample.moments is not None:
         return sample
     if sample.rows is not None or metric.has_closed_form(sample.exact_distribution):
@@ -295,12 +293,12 @@ def sample_if_needed(metric: Metric[Any], sample: Sample, n: int, seed: Any) -> 
     return Sample(rows=draw_rows(sample.exact_distribution, n, np.random.default_rng(seed), "sample"))
 
 
-def rows_refusal(metric: Metric[Any], sample: Sample) -> InvalidInput | None:
+def rows_refusal(metric: Metric[Any], sample: Sample, who: str) -> InvalidInput | None:
     """Why a metric has no value with a sample: it needs rows, and these are moments; or None."""
     if sample.moments is None or metric.takes_moments:
         return None
-    seen = f"are not there: {metric.label} needs rows, and this is a mean and a covariance"
-    return InvalidInput("rows", seen, "Give the rows, or leave it out: FID needs no rows")
+    seen = f"is a mean and a covariance, and {metric.label} needs rows"
+    return InvalidInput(who, seen, "Give the rows, or ask for FID alone")
 
 
 def replicate(

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..errors import InvalidInput
-from .base import Metric, Sample, sample_if_needed
+from .base import Metric, Sample, rows_refusal, sample_if_needed
 from .capabilities import Cautious
 
 S = TypeVar("S")
@@ -77,5 +77,7 @@ class GeneratorOnly(Metric[S], Cautious):
 def score_alone(metric: GeneratorOnly[Any], data: Any, argument: str) -> float:
     """The metric of one sample, rows or a distribution (10,000 rows of it where there is no closed form)."""
     sample = Sample.of(data, argument, min_rows=metric.min_rows)
+    if refusal := rows_refusal(metric, sample, argument):
+        raise refusal
     metric = metric.resolve([sample])  # type: ignore[assignment]
     return metric.score(metric.summarize(sample_if_needed(metric, sample, 10_000, [0, 0])))

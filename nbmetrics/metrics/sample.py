@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -46,18 +46,17 @@ class Sample:
             data = data.collect()
         if isinstance(data, Moments):
             data = cls(moments=data)
+        known: Any
         if isinstance(data, Sample):
-            distribution = data.distribution
+            known = data.moments or data.distribution
         else:
-            distribution = None if type(data) is np.ndarray else as_distribution(data, argument)
-        is_moments = isinstance(data, Sample) and data.moments is not None
-        if distribution is None and not is_moments:
+            known = None if type(data) is np.ndarray else as_distribution(data, argument)
+        if known is None:
             rows = as_rows(data.rows if isinstance(data, Sample) else data, argument, dim=dim, min_rows=min_rows)
             return data if isinstance(data, Sample) else cls(rows=rows)
-        own = data.dim if is_moments else distribution.dim
-        if dim is not None and own != dim:
-            raise InvalidInput(argument, f"has dimension {own} where {dim} was expected", "Use one space")
-        return data if isinstance(data, Sample) else cls(distribution=distribution)
+        if dim is not None and known.dim != dim:
+            raise InvalidInput(argument, f"has dimension {known.dim} where {dim} was expected", "Use one space")
+        return data if isinstance(data, Sample) else cls(distribution=known)
 
     def with_repeats(self, counts: np.ndarray) -> Sample:
         """The sample with each row as often as `counts` says; the condition with it, and test rows spread alike."""
@@ -97,11 +96,16 @@ class Sample:
 
 def parties_with_few_rows(needed: int, **sides: Sequence[Sample]) -> str:
     """Return whose rows are too few, with the verb ("the client has", "2 of 3 clients have"), or nothing."""
-    numbers = {name: sum(s.size is not None and s.size < needed for s in side) for name, side in sides.items()}
+    return parties_that(lambda s: s.size is not None and s.size < needed, "has", "have", **sides)
+
+
+def parties_that(is_one: Callable[[Sample], bool], verb: str, verbs: str, **sides: Sequence[Sample]) -> str:
+    """Return which parties are so, with the verb ("the client is", "2 of 3 clients are"), or nothing."""
+    numbers = {name: sum(map(is_one, side)) for name, side in sides.items()}
     who = [
         f"the {name}" if len(sides[name]) == 1 else f"{few} of {len(sides[name])} {name}s"
         for name, few in numbers.items()
         if few
     ]
-    is_one = len(who) == 1 and who[0].startswith("the ")
-    return f"{' and '.join(who)} {'has' if is_one else 'have'}" if who else ""
+    is_single = len(who) == 1 and who[0].startswith("the ")
+    return f"{' and '.join(who)} {verb if is_single else verbs}" if who else ""

@@ -35,7 +35,7 @@ from ..capabilities import (
     Resampled,
     SingleRowPool,
 )
-from ..sample import parties_with_few_rows
+from ..sample import parties_that, parties_with_few_rows
 from ..stratified import InfluenceValues, Pieces, Strata, whole
 from ..streaming import summarized_once
 from ..weak_cache import remember
@@ -210,15 +210,19 @@ class FID(
             unlike = f"generators have {span} rows, and fewer rows give a larger plain FID"
             lines += [f"FID: {unlike}: compare equal numbers, or fid_infinity."]
         notes = [f"FID: {note}." for s in (*clients, *generators) if s.moments is not None for note in s.moments.notes]
-        uncounted = sum(s.moments is not None and s.moments.n is None for s in (*clients, *generators))
-        if uncounted:
-            seen = "mean and covariance of an unknown number of rows"
-            lines += [f"FID: {uncounted} × {seen}: plain FID, whose bias nobody knows, without interval."]
+        who = parties_that(_is_uncounted, "is", "are", client=clients, generator=generators)
+        if who:
+            seen = f"{who} a mean and a covariance of an unknown number of rows"
+            lines += [f"FID: {seen}: how much of the plain FID is bias is not known."]
         return lines + list(dict.fromkeys(notes))
 
     @property
     def convention(self) -> str:
         return "FID: squared Fréchet distance, covariances with ddof 1"
+
+
+def _is_uncounted(sample: Sample) -> bool:
+    return sample.moments is not None and sample.moments.n is None
 
 
 def _remember_crosses(clients: Sequence[Moments], other: Moments) -> None:
