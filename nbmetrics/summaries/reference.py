@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ from ..errors import InvalidInput, check_choice, check_count, shown
 from ..files import checked_path, write
 from . import moments as summaries
 from .npz import ArrayFile, open_npz
+from .sources import peeked
+from .stream import as_stream
 
 SUFFIX = ".npz"
 # Features, of which a covariance in float64 takes 0.5 GB.
@@ -95,13 +97,19 @@ class Moments:
 
     @classmethod
     def of(cls, rows: Any) -> Moments:
-        """The moments of rows (n, d), n ≥ 2."""
-        data = as_rows(to_numpy(as_rows(rows, "rows", min_rows=2)), "rows")
-        _check_width(data.shape[1], "rows")
-        own = summaries.Moments.of_rows(data)
+        """The moments of rows (n, d), n ≥ 2; also of those that are streamed, as a `Client` may be given them."""
+        stream = as_stream(peeked(rows) if isinstance(rows, Iterator) else rows)
+        if stream is None:
+            data = to_numpy(as_rows(rows, "rows", min_rows=2))
+            _check_width(data.shape[1], "rows")
+            own = summaries.Moments.of_rows(data)
+        else:
+            _check_width(stream.dim, "rows")
+            own = summaries.Moments.of_batches(stream.batches())
+            check_count(own.count, "rows", minimum=2)
         moments = cls.__new__(cls)
         moments.mean, moments.cov, moments._root = own.mean, own.cov, own.kept_root
-        moments.n, moments.dim, moments.notes = len(data), data.shape[1], ()
+        moments.n, moments.dim, moments.notes = int(own.count), len(own.mean), ()
         moments._freeze()
         return moments
 

@@ -160,6 +160,17 @@ def test_one_feature_and_equal_rows(here):
     assert nm.fid(still, np.ones((5, 3))) == 0.0
 
 
+def test_rows_may_be_streamed():
+    whole = nm.Moments.of(REAL)
+    for rows in (iter([REAL[:150], REAL[150:]]), lambda: iter([REAL[:9], REAL[9:]]), nm.Stream(lambda: iter([REAL]))):
+        streamed = nm.Moments.of(rows)
+        np.testing.assert_allclose(streamed.cov, whole.cov, rtol=1e-12, atol=1e-14)
+        assert streamed.n == 400
+    for bad in ("rows.npy", REAL[:1], lambda: iter([REAL[:1]]), None, nm.Gaussian([0.0]), iter([]), REAL * np.nan):
+        with pytest.raises(nm.InvalidInput):
+            nm.Moments.of(bad)
+
+
 def test_damaged_files_are_as_many_as_said_and_the_good_one_is_none(here):
     assert len(DAMAGED) >= 200
     for arrays in (GOOD, STATE):

@@ -254,7 +254,7 @@ def fid(real: Any, generated: Any) -> float:
 
     Parameters
     ----------
-    real, generated : (n, d) and (m, d) rows of features (NumPy or torch, n, m ≥ 2), or distributions
+    real, generated : (n, d) and (m, d) rows of features (NumPy or torch, n, m ≥ 2), distributions, or `nm.Moments`
 
     Returns
     -------
