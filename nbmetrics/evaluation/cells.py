@@ -105,7 +105,7 @@ def summarize(metric: Metric[Any], sample: Sample, who: str, *, is_client: bool 
 
     Of a client whose rows are too few for a score, the refusal holds what they add to the pool.
     """
-    if refusal := rows_refusal(metric, sample, who):
+    if sample.moments is not None and (refusal := rows_refusal(metric, sample, who)):
         if is_client and isinstance(metric, GeneratorOnly):
             return metric.summarize(metric.unread_client(sample.dim))
         return refusal

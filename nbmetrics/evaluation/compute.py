@@ -18,7 +18,7 @@ from ..distributions import check_draw
 from ..errors import InvalidInput, check_choice, check_count, refusal_of
 from ..federation import Federation, Generator
 from ..metrics import Metric, Sample
-from ..metrics.base import Terms, rows_refusal
+from ..metrics.base import Terms
 from ..metrics.stratified import Strata
 from .cells import (
     Cell,
@@ -181,8 +181,12 @@ class MetricState:
         """Return the table of these generators; the cells of pooled clients are computed when asked for."""
         samples = tuple([generator.sample(self.metric) for generator in generators])
         whole = [sample for sample in samples if sample is not None]
+        sides = [
+            [sample for sample in side if sample.moments is None or self.metric.takes_moments]
+            for side in (self.samples, whole)
+        ]
         rows = [sample.size for sample in self.samples if sample.size is not None]
-        is_counted = all(sample.moments is None for sample in self.samples)
+        is_uncounted = any(sample.moments is not None for sample in self.samples)
         span = (f"{min(rows):,} to " * (min(rows) < max(rows)) + f"{max(rows):,} rows per client") if rows else ""
         return Cells(
             self.metric,
@@ -192,15 +196,11 @@ class MetricState:
             tuple(client_cells),
             tuple([generator.answers for generator in generators]),
             None if design is None else self.noise(generators, design),
-            () if self.refusal else tuple(self.metric.cautions(self._taken(self.samples), self._taken(whole))),
-            span or ("exact clients" if is_counted else "clients of an unknown number of rows"),
+            () if self.refusal else tuple(self.metric.cautions(*sides)),
+            span or ("clients of an unknown number of rows" if is_uncounted else "exact clients"),
             self.samples,
             samples,
         )
-
-    def _taken(self, samples: Sequence[Sample]) -> list[Sample]:
-        """Those that the metric takes: without moments where it needs rows."""
-        return [sample for sample in samples if rows_refusal(self.metric, sample, "") is None]
 
     def noise(self, generators: Sequence[GeneratorState], design: Design, position: int = 0) -> CellNoise:
         """Return the intervals of those generators that can have them, the first at `position`."""

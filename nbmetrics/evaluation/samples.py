@@ -52,7 +52,7 @@ def resolve_metrics(
         for metric in chosen
     ]
     for metric, samples in zip(chosen, samples_by_metric, strict=True):
-        seen = samples if metric.takes_moments else [sample for sample in samples if sample.moments is None]
+        seen = [sample for sample in samples if sample.moments is None or metric.takes_moments]
         try:
             if not seen and not isinstance(metric, GeneratorOnly):
                 refusal = rows_refusal(metric, samples[0], f"client {federation.names[0]!r}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -96,16 +96,11 @@ class Sample:
 
 def parties_with_few_rows(needed: int, **sides: Sequence[Sample]) -> str:
     """Return whose rows are too few, with the verb ("the client has", "2 of 3 clients have"), or nothing."""
-    return parties_that(lambda s: s.size is not None and s.size < needed, "has", "have", **sides)
-
-
-def parties_that(is_one: Callable[[Sample], bool], verb: str, verbs: str, **sides: Sequence[Sample]) -> str:
-    """Return which parties are so, with the verb ("the client is", "2 of 3 clients are"), or nothing."""
-    numbers = {name: sum(map(is_one, side)) for name, side in sides.items()}
+    numbers = {name: sum(s.size is not None and s.size < needed for s in side) for name, side in sides.items()}
     who = [
         f"the {name}" if len(sides[name]) == 1 else f"{few} of {len(sides[name])} {name}s"
         for name, few in numbers.items()
         if few
     ]
-    is_single = len(who) == 1 and who[0].startswith("the ")
-    return f"{' and '.join(who)} {verb if is_single else verbs}" if who else ""
+    is_one = len(who) == 1 and who[0].startswith("the ")
+    return f"{' and '.join(who)} {'has' if is_one else 'have'}" if who else ""

@@ -116,7 +116,7 @@ def test_unknown_n_is_plain_fid_alone():
     expected = [nm.fid(ROWS["north"], generated) for generated in GENERATED.values()]
     assert scores.table["avg"].tolist() == pytest.approx(expected, rel=1e-9)
     assert scores.size_gap() == pytest.approx(0.0, abs=1e-12)  # of one client
-    assert any("the client is a mean and a covariance of an unknown number of rows" in c for c in scores.cautions)
+    assert any("a client or generator is a mean and a covariance of an unknown number of rows" in c for c in scores.cautions)
     assert not scores.provenance["client_rows"]["ref"]
     with pytest.raises(nm.InvalidInput, match="'ref' is a mean and a covariance of an unknown number of rows"):
         nm.Federation({"ref": UNKNOWN, "south": ROWS["south"]})

@@ -22,6 +22,7 @@ from ...arrays import align, memory, to_numpy
 from ...distributions import Distribution, HasMoments, has_moments
 from ...errors import InvalidInput
 from ...summaries.moments import Moments, MomentsFold, UncountedMoments
+from ...summaries.reference import Moments as ReferenceMoments
 from ...summaries.roots import congruent_values, nuclear_norm, singular_values
 from ..base import Metric, Sample, Terms, score_pair, terms_of
 from ..capabilities import (
@@ -35,7 +36,7 @@ from ..capabilities import (
     Resampled,
     SingleRowPool,
 )
-from ..sample import parties_that, parties_with_few_rows
+from ..sample import parties_with_few_rows
 from ..stratified import InfluenceValues, Pieces, Strata, whole
 from ..streaming import summarized_once
 from ..weak_cache import remember
@@ -209,20 +210,23 @@ class FID(
             span = f"{min(sizes):,} to {max(sizes):,}"
             unlike = f"generators have {span} rows, and fewer rows give a larger plain FID"
             lines += [f"FID: {unlike}: compare equal numbers, or fid_infinity."]
-        notes = [f"FID: {note}." for s in (*clients, *generators) if s.moments is not None for note in s.moments.notes]
-        who = parties_that(_is_uncounted, "is", "are", client=clients, generator=generators)
-        if who:
-            seen = f"{who} a mean and a covariance of an unknown number of rows"
-            lines += [f"FID: {seen}: how much of the plain FID is bias is not known."]
-        return lines + list(dict.fromkeys(notes))
+        moments = [s.moments for s in (*clients, *generators) if s.moments is not None]
+        return [*lines, *_moments_cautions(moments)] if moments else lines
 
     @property
     def convention(self) -> str:
         return "FID: squared Fréchet distance, covariances with ddof 1"
 
 
-def _is_uncounted(sample: Sample) -> bool:
-    return sample.moments is not None and sample.moments.n is None
+def _moments_cautions(given: Sequence[ReferenceMoments]) -> list[str]:
+    """What is to be known of means and covariances that were given."""
+    lines = list(dict.fromkeys(f"FID: {note}." for moments in given for note in moments.notes))
+    uncounted = sum(moments.n is None for moments in given)
+    if uncounted:
+        who = "a client or generator is" if uncounted == 1 else f"{uncounted} clients and generators are"
+        seen = f"{who} a mean and a covariance of an unknown number of rows"
+        lines.append(f"FID: {seen}, so how much of the plain FID is bias is not known.")
+    return lines
 
 
 def _remember_crosses(clients: Sequence[Moments], other: Moments) -> None:
