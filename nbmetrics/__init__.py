@@ -12,6 +12,7 @@ _ROOMS = {
     "errors": ["InvalidInput"],
     "arrays": ["set_memory_limit"],
     "summaries.stream": ["Stream"],
+    "summaries.reference": ["Moments"],
     "distributions": ["Gaussian", "Mixture", "Empirical"],
     "densities": ["KernelDensity", "TwoMoons"],
     "metrics.conditional": ["cfid", "rfid", "mfid", "jfid", "FewPairsWarning"],

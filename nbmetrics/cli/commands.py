@@ -2,7 +2,7 @@
 
 run_score     check the files → clients and generators as rows → evaluate → table and files
 run_verify    a report of run_score → the same again → which numbers differ
-run_features  a folder of images → a .npy file of rows
+run_features  a folder of images → a .npy file of rows, or a .npz file of their mean and covariance
 run_cache     what is kept of features computed before, or away with it
 """
 
@@ -28,8 +28,10 @@ from ..features.networks import PROBABILITIES
 from ..files import checked_path, write
 from ..metrics import Metric, metric_of
 from ..metrics.inception_score import AMScore, InceptionScore
+from ..summaries.reference import Moments
 from .parties import (
     FEATURES,
+    STATISTICS,
     Party,
     PartyReader,
     client_parties,
@@ -107,19 +109,26 @@ def run_verify(options: Namespace) -> int:
 
 
 def run_features(options: Namespace) -> None:
-    """Write the rows of a folder of images, and print how many of how wide."""
-    write = writer("--out", options.out, FEATURES)
+    """Write the rows of a folder of images, or their mean and covariance, and print how many of how wide."""
+    write = writer("--out", options.out, STATISTICS if options.stats else FEATURES)
     folder = existing_path("FOLDER", options.folder)
-    if folder.suffix.lower() == FEATURES:
-        raise InvalidInput("FOLDER", f"{folder} are features already", "Give a folder or a zip of images")
+    party = Party("FOLDER", folder.name, folder)
+    if party.moments is not None:
+        raise InvalidInput("FOLDER", f"{folder} is a mean and a covariance", "Give a folder or a zip of images")
+    if party.is_rows and not options.stats:
+        raise InvalidInput("FOLDER", f"{folder} are features already", "Give a folder or a zip of images, or --stats")
     reader = PartyReader(lambda: settings(options))
-    extraction = reader.extraction
-    rows = extraction.rows(reader.data(Party("FOLDER", folder.name, folder)))
-    content = io.BytesIO()
-    np.save(content, rows, allow_pickle=False)
+    extraction = None if party.is_rows else reader.extraction
+    rows = reader.data(party) if extraction is None else extraction.rows(reader.data(party))
+    content, kind = io.BytesIO(), ""
+    if options.stats:
+        content.write(Moments.of(rows).to_bytes())
+        kind = "mean and covariance of "
+    else:
+        np.save(content, rows, allow_pickle=False)
     path = write(content.getvalue())
-    print(f"{len(rows):,} rows of {rows.shape[1]:,} features in {path}")
-    print(f"Features: {extraction.convention}")
+    print(f"{kind}{len(rows):,} rows of {rows.shape[1]:,} features in {path}".capitalize())
+    print(f"Features: {'as given' if extraction is None else extraction.convention}")
 
 
 def run_cache(options: Namespace) -> None:

@@ -34,21 +34,26 @@ CLIENTS    a folder: each of its sub-folders of images is a client. Without
            sub-folders its images are one client. A folder of .npy files of
            features, (n, d), is one client per file; it needs no extractor.
 GENERATED  a folder (or zip) of images, or a .npy file of features.
+On either side, a .npz file is a mean and a covariance of features (mu, sigma),
+as pytorch-fid, clean-fid, EDM and ADM write them, or images (arr_0).
 
 examples:
   nbmetrics score hospitals/ ddpm/ gan/ --weights inception.pth
   nbmetrics score hospitals/ ddpm/ --extractor pixels --metrics kid,precision
   nbmetrics score features/ ddpm.npy --uncertainty influence --html report.html
-  nbmetrics score classes/ made/ --by-class  (classes/cat with made/cat, …)"""
+  nbmetrics score classes/ made/ --by-class  (classes/cat with made/cat, …)
+  nbmetrics score ref.npz ddpm.npy --metrics fid"""
 
 FEATURES = """\
 The features of a folder of images, one row per image in natural order of the
-files, as a .npy file of float32, (n, d)."""
+files, as a .npy file of float32, (n, d); or with --stats their mean and
+covariance, as a .npz file that pytorch-fid reads too."""
 
 FEATURES_MORE = """\
 examples:
   nbmetrics features hospitals/lyon --extractor pixels --out features/lyon.npy
-  nbmetrics features fake/ --weights inception.pth --out fake.npy"""
+  nbmetrics features fake/ --weights inception.pth --out fake.npy
+  nbmetrics features real/ --weights inception.pth --stats --out ref.npz"""
 
 VERIFY = """\
 Score the data anew with the settings of a report that `score --json` wrote,
@@ -273,7 +278,8 @@ def _aggregate(aggregate: ArgumentParser) -> None:
 
 def _features(features: ArgumentParser) -> None:
     features.add_argument("folder", metavar="FOLDER", help="a folder of images with its sub-folders, or a zip")
-    features.add_argument("--out", metavar="FILE", required=True, help="the .npy file to write")
+    features.add_argument("--out", metavar="FILE", required=True, help="the .npy file to write, .npz with --stats")
+    features.add_argument("--stats", action="store_true", help="write mean and covariance (mu, sigma, n) alone")
     _extractor(features)
 
 

@@ -1,6 +1,7 @@
 """CLIENTS and GENERATED: paths made clients and generators of rows, with a list of the files that could not be read.
 
-A folder's sub-folders are clients, or its .npy files; a path is generated images, or a .npy file of features.
+A folder's sub-folders are clients, or its .npy and .npz files; a path is generated images, a .npy file of features, or
+a .npz file of a mean and a covariance, or of images.
 """
 
 from __future__ import annotations
@@ -21,22 +22,45 @@ from ..federation import Client, Federation, Generator
 from ..federation.by_client import sources_in
 from ..federation.image_sources import warn_unread
 from ..partition import natural
+from ..summaries.reference import SUFFIX as STATISTICS
+from ..summaries.reference import read_statistics
 
 FEATURES, ZIP = ".npy", ".zip"
 FIX_MISSING = "Give a folder, or a .npy file"
+ARRAYS = (FEATURES, STATISTICS)
 
 
 @dataclass(frozen=True)
 class Party:
-    """A client or generator before it is read: its name, where it lies, and whether these are features."""
+    """A client or generator before it is read: its name, where it lies, and whether these are features.
+
+    Attributes
+    ----------
+    is_arrays : whether it is one file of arrays
+    moments : a mean and a covariance, of a file of these
+    is_rows : whether it is no images
+    """
 
     option: str
     name: str
     path: Path
 
     @property
+    def is_arrays(self) -> bool:
+        return self.path.suffix.lower() in ARRAYS
+
+    @cached_property
+    def moments(self) -> Any:
+        if self.path.suffix.lower() != STATISTICS:
+            return None
+        try:
+            return read_statistics(self.path)
+        except InvalidInput as error:
+            raise InvalidInput(f"{self.option} {shown(str(self.path))}", error.seen, error.fix) from None
+
+    @property
     def is_rows(self) -> bool:
-        return self.path.suffix.lower() == FEATURES
+        return self.path.suffix.lower() == FEATURES or self.moments is not None
 
 
 @dataclass
@@ -54,7 +78,7 @@ class PartyReader:
         """Return the clients, weighted by their numbers of rows."""
         extraction = self.extraction if has_images else None
         try:
-            if parties[0].path != root and not parties[0].is_rows:
+            if parties[0].path != root and not parties[0].is_arrays:
                 federation = Federation.from_folder(root, extractor=extraction)
                 self.reports += [(str(name), rows) for name, rows in federation.report.groupby("client")]
                 return federation
@@ -78,6 +102,8 @@ class PartyReader:
     def data(self, party: Party) -> Any:
         """Return rows, or images with a warning of files that were not read."""
         try:
+            if party.moments is not None:
+                return party.moments
             if party.is_rows:
                 return np.asarray(_load_rows(party.path))
             sources = images(party.path)
@@ -111,13 +137,15 @@ def client_parties(path: str) -> tuple[list[Party], list[str]]:
             "CLIENTS", f"{shown(path)} cannot be read: {error.strerror}", "Name another folder"
         ) from None
     folders = [entry for entry in entries if entry.is_dir()]
-    rows = [entry for entry in entries if entry.is_file() and entry.suffix.lower() == FEATURES]
+    rows = [entry for entry in entries if entry.is_file() and entry.suffix.lower() in ARRAYS]
     if folders and rows:
-        seen = f"{shown(str(root))} has {len(folders)} sub-folders and {len(rows)} .npy files"
+        seen = f"{shown(str(root))} has {len(folders)} sub-folders and {len(rows)} .npy or .npz files"
         raise InvalidInput("CLIENTS", seen, "Give a folder of sub-folders of images, or of .npy files of features")
     loose = [entry.name for entry in entries if entry.is_file() and not refusal_by_name((entry.name,))]
     if rows and loose:
-        seen = f"{shown(str(root))} has {len(rows)} .npy files and {len(loose)} images, such as {shown(loose[0])}"
+        seen = (
+            f"{shown(str(root))} has {len(rows)} .npy or .npz files and {len(loose)} images, such as {shown(loose[0])}"
+        )
         raise InvalidInput("CLIENTS", seen, "Give a folder of .npy files, or of sub-folders of images")
     if folders or rows:
         return [Party("CLIENTS", e.name if e.is_dir() else e.stem, e) for e in folders or rows], []
@@ -193,8 +221,8 @@ def _check_kind(option: str, path: Path) -> Path:
     """Return the path, if by its name it can be read: an extractor is not asked for in vain."""
     if not path.is_dir() and not path.is_file():
         raise InvalidInput(option, f"{shown(str(path))} is neither a file nor a folder", FIX_MISSING)
-    if path.is_file() and path.suffix.lower() not in (FEATURES, ZIP) and refusal_by_name((path.name,)):
-        fix = "Give a folder or zip of images, or a .npy file of features, as numpy.save writes it"
+    if path.is_file() and path.suffix.lower() not in (*ARRAYS, ZIP) and refusal_by_name((path.name,)):
+        fix = "Give a folder or zip of images, a .npy file of features, or a .npz file of mu and sigma"
         raise InvalidInput(option, f"{shown(str(path))} has the name of neither images nor features", fix)
     return path
 

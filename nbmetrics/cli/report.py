@@ -24,6 +24,7 @@ from ..evaluation.scores import Scores
 from ..evaluation.sentences import PAIRS, headline, shown_label
 from ..federation import Federation, Generator
 from ..federation.by_client import ByClient
+from ..summaries.reference import Moments
 from .parties import Party
 
 WIDTH = 80
@@ -118,13 +119,14 @@ def client_rows(federation: Federation, parties: Sequence[Party]) -> list[dict[s
 def generator_rows(parties: Sequence[Party], generators: Sequence[Generator]) -> list[dict[str, Any]]:
     """Return of each generator: name, path, rows."""
     sides = zip(parties, generators, strict=True)
-    return [{"name": party.name, "path": str(party.path), "rows": _size(g)} for party, g in sides]
+    return [{"name": party.name, "path": str(party.path), "rows": _size(g.source)} for party, g in sides]
 
 
-def _size(generator: Generator) -> int:
+def _size(source: Any) -> int:
     """Return how many rows or images a generator is, for all clients together."""
-    source = generator.source
-    return sum(len(own.source) for own in source.members) if isinstance(source, ByClient) else len(source)
+    if isinstance(source, ByClient):
+        return sum(_size(own.source) for own in source.members)
+    return (source.n or 0) if isinstance(source, Moments) else len(source)
 
 
 def as_text(report: Report) -> str:

@@ -52,9 +52,9 @@ def client_of(name: str, function: Callable[[], Any] | None, data: Sequence[Any]
     who = f"client {name!r}"
     try:
         client = Client(function() if function is not None else data[0] if len(data) == 1 else iter(data))
-        if client.distribution is not None:
-            seen = f"its data gave {shown(client.distribution)}"
-            raise InvalidInput("data", seen, "Give the distribution itself, not a task that makes it on a worker")
+        if client.distribution is not None or client.moments is not None:
+            seen = f"its data gave {client.without_rows}"
+            raise InvalidInput("data", seen, "Give that itself, not a task that makes it on a worker")
     except InvalidInput as error:
         raise error.of(who) from None
     except Exception as error:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from ..errors import InvalidInput, refusal_of
-from ..metrics.base import Metric, Sample, Terms, losses, terms_of
+from ..metrics.base import Metric, Sample, Terms, losses, rows_refusal, terms_of
+from ..metrics.generator_only import GeneratorOnly
 from ..summaries.rows import Rows
 from ..summaries.stream import BadRows
 from .noise import CellNoise
@@ -102,10 +103,14 @@ def is_of_call(error: InvalidInput) -> bool:
 
 
 def summarize(metric: Metric[Any], sample: Sample, who: str, *, is_client: bool = False) -> Any:
-    """Return a summary, or why these rows give none; raise where it is not about them.
+    """Return a summary, or why these rows give none, or are not there; raise where it is not about them.
 
     Of a client whose rows are too few for a score, the refusal holds what they add to the pool.
     """
+    if sample.moments is not None and (refusal := rows_refusal(metric, sample, who)):
+        if is_client and isinstance(metric, GeneratorOnly):
+            return metric.summarize(metric.unread_client(sample.dim))
+        return refusal
     try:
         return metric.summarize(sample)
     except BadRows:
@@ -499,7 +504,8 @@ class Cells:
         others = f"; also for {len(which) - 1} other generator{'s' * (len(which) > 2)}" if len(which) > 1 else ""
         plain, gap = "" if self.noise is None else "plain ", gaps[worst]  # the table shows the corrected one first
         clients = f"{self.span}, {self.clients[0].dim} features"
-        test = "" if self.sent else f": see scores.heterogeneity('{self.metric.name}')"
+        has_rows = not self.sent and all(client.moments is None for client in self.clients)
+        test = f": see scores.heterogeneity('{self.metric.name}')" if has_rows else ""
         return [
             f"{plain}{self.metric.label} gap of {generators[worst]}: {gap:.3g}; about {expected[worst]:.3g} would "
             f"remain even if all clients were alike ({clients}){others}{test}"

@@ -35,7 +35,7 @@ from .cells import (
 from .influence import Influence, Influences
 from .noise import CellNoise, Design, check_design
 from .provenance import provenance_of
-from .resampling import ResampledScores, check_can_resample, check_sizes, few_rows_refusal
+from .resampling import ResampledScores, check_can_resample, check_sizes, few_rows_refusal, no_rows_refusal
 from .samples import (
     ByClientSamples,
     ClientSamples,
@@ -215,7 +215,12 @@ class MetricState:
         samples = tuple([generator.sample(self.metric) for generator in generators])
         own = [g.samples.answers(self.metric) or () if g.is_by_client else () for g in generators]
         whole = [sample for sample in (*samples, *(s for made in own for s in made)) if sample is not None]
+        sides = [
+            [sample for sample in side if sample.moments is None or self.metric.takes_moments]
+            for side in (self.samples, whole)
+        ]
         rows = [sample.size for sample in self.samples if sample.size is not None]
+        is_uncounted = any(sample.moments is not None for sample in self.samples)
         span = (f"{min(rows):,} to " * (min(rows) < max(rows)) + f"{max(rows):,} rows per client") if rows else ""
         return Cells(
             self.metric,
@@ -225,8 +230,8 @@ class MetricState:
             tuple(client_cells),
             tuple([generator.answers for generator in generators]),
             None if design is None else self.noise(generators, design),
-            () if self.refusal else tuple(self.metric.cautions(self.samples, whole)),
-            span or "exact clients",
+            () if self.refusal else tuple(self.metric.cautions(*sides)),
+            span or ("clients of an unknown number of rows" if is_uncounted else "exact clients"),
             self.samples,
             samples,
             is_by_client=tuple([generator.is_by_client for generator in generators]),
@@ -253,11 +258,14 @@ class MetricState:
         parts = generator.answers if generator.is_by_client else None
         if refusal := refusal_of(*self.summaries, *self.few_rows(design), *(parts or (generator.summary,))):
             return refusal
+        samples = {f"generator {member.name!r}": member.whole(self.metric) for member in generator.members}
+        if refusal := refusal_of(*(no_rows_refusal(sample, who) for who, sample in samples.items())):
+            return refusal
         if self.has_influence_values(design):
             return None
         if generator.is_by_client:
             return NO_RESAMPLING_BY_CLIENT.of(f"generator {generator.samples.name!r}")
-        return few_rows_refusal(generator.samples.whole(self.metric), f"generator {generator.samples.name!r}")
+        return refusal_of(*(few_rows_refusal(sample, who) for who, sample in samples.items()))
 
     def check_uncertainty(self, generators: Sequence[GeneratorSamples | ByClientSamples], design: Design) -> None:
         """Refuse what has no intervals whatever the rows, or no right ones, before anything is computed."""
@@ -270,15 +278,17 @@ class MetricState:
         check_can_resample(self.metric)
         if not whole:
             raise NO_RESAMPLING_BY_CLIENT
-        enough = [sample for g in whole if not few_rows_refusal(sample := g.whole(self.metric), "")]
+        samples = [g.whole(self.metric) for g in whole]
+        enough = [sample for sample in samples if not (no_rows_refusal(sample, "") or few_rows_refusal(sample, ""))]
         if enough and not self.refusal and not refusal_of(*self.few_rows(design)):
             check_sizes(self.metric, [*self.samples, *enough])
 
     def few_rows(self, design: Design) -> list[InvalidInput | None]:
-        """Why the rows of each client are too few for intervals, or None."""
+        """Why the rows of each client are not here, or too few for intervals, or None."""
+        named = [(own, f"client {name!r}") for own, name in zip(self.samples, self.names, strict=True)]
         if self.has_influence_values(design):
-            return [None] * len(self.names)
-        return [few_rows_refusal(own, f"client {name!r}") for own, name in zip(self.samples, self.names, strict=True)]
+            return [no_rows_refusal(own, who) for own, who in named]
+        return [no_rows_refusal(own, who) or few_rows_refusal(own, who) for own, who in named]
 
     def has_influence_values(self, design: Design) -> bool:
         """Whether influence values serve, and no resampling is needed."""
@@ -445,7 +455,7 @@ class Evaluation:
 
     def _hash_of(self, sample: Sample, store: Store) -> str | None:
         """Return the hash of a client's rows as they were when they were first summarised, by any metric."""
-        parts = (sample.rows, sample.distribution, sample.test, sample.condition, sample.stream)
+        parts = (sample.rows, sample.distribution, sample.test, sample.condition, sample.stream, sample.moments)
         of = tuple(map(id, parts))  # the federation has them as long as this does
         if of not in self._client_hashes:
             self._client_hashes[of] = store.fingerprints.of_sample(sample)

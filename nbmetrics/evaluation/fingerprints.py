@@ -112,7 +112,8 @@ class Fingerprints:
         if sample is None:
             return None
         rows = sample.rows if sample.stream is None else sample.stream
-        parts = rows, sample.distribution, sample.test, sample.condition
+        moments = [] if sample.moments is None else [sample.moments]
+        parts = rows, sample.distribution, sample.test, sample.condition, *moments
         try:
             return self.of_text("sample", *map(self._of, parts))
         except Unknown:

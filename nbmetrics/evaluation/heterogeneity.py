@@ -147,7 +147,7 @@ def check_deals(metric: Any, scores: ScoresProtocol) -> str:
     result = scores.result((fids or scores.metrics)[0])
     if result.sent:
         for name, sample, weight in zip(scores.names, result.clients, scores.weights, strict=True):
-            if weight and sample.distribution is not None:
+            if weight and (sample.distribution is not None or sample.moments is not None):
                 raise _without_rows(name, result, scores)
     if not fids:
         fix = "Evaluate 'fid' too; KID's own test is its column p_kid"
@@ -167,7 +167,7 @@ def _parties(result: Cells, scores: ScoresProtocol) -> Parties:
             raise InvalidInput("metric", seen, "Evaluate rows of outputs, and clients without condition")
     counted = [(n, c, w) for n, c, w in zip(scores.names, result.clients, scores.weights, strict=True) if w > 0]
     for name, client, _ in counted:
-        if client.distribution is not None:
+        if client.distribution is not None or client.moments is not None:
             raise _without_rows(name, result, scores)
     if len(counted) < 2:
         seen = f"there is {len(counted)} client with a weight, so its rows cannot be shuffled among clients"
@@ -178,7 +178,10 @@ def _parties(result: Cells, scores: ScoresProtocol) -> Parties:
 
 def _without_rows(name: str, result: Cells, scores: ScoresProtocol) -> InvalidInput:
     """Why the rows of a client that has none here cannot be dealt: they stayed with it, or it is a distribution."""
-    if any(math.isfinite(section.count) for section in result.sent):
+    if result.clients[scores.names.index(name)].moments is not None:
+        seen = f"client {name!r} is a mean and a covariance, and has no rows to shuffle"
+        fix = f"Compare the gap with scores.size_gap({result.name!r}), or evaluate where the rows are"
+    elif any(math.isfinite(section.count) for section in result.sent):
         seen = f"client {name!r} sent a summary, and its rows stayed with it"
         is_known = any(result.size_gaps)
         fix = f"Compare the gap with scores.size_gap({result.name!r})" if is_known else "Evaluate where the rows are"

@@ -398,6 +398,14 @@ def check_can_resample(metric: Metric[Any]) -> None:
         raise InvalidInput("uncertainty", metric.no_resampling, "Leave uncertainty out, or use another estimator")
 
 
+def no_rows_refusal(sample: Sample, who: str) -> InvalidInput | None:
+    """Return why there are no intervals where only moments are here, or None."""
+    if sample.moments is None:
+        return None
+    seen = f"{who} is a mean and a covariance, and intervals need rows"
+    return InvalidInput("uncertainty", seen, "Give the rows, or leave uncertainty out")
+
+
 def few_rows_refusal(sample: Sample, who: str) -> InvalidInput | None:
     """Return why a party's rows are too few for any resampling, or None."""
     if not 0 < (n := _size(sample)) < MIN_ROWS_TO_RESAMPLE:

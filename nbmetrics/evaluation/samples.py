@@ -19,6 +19,8 @@ from ..errors import InvalidInput, check_list, check_names, shown
 from ..federation import Client, Federation, Generator
 from ..federation.client import stream_for
 from ..metrics import Metric, Sample, metric_of
+from ..metrics.base import rows_refusal
+from ..metrics.generator_only import GeneratorOnly
 from ..metrics.streaming import summarized_once
 from ..summaries.stream import AGAIN, BadRows, Stream
 from .cells import is_of_call, summarize
@@ -50,8 +52,13 @@ def resolve_metrics(
         for metric in chosen
     ]
     for metric, samples in zip(chosen, samples_by_metric, strict=True):
+        seen = [sample for sample in samples if sample.moments is None or metric.takes_moments]
         try:
-            resolved.append((metric.resolve(samples), None))
+            if not seen and not isinstance(metric, GeneratorOnly):
+                refusal = rows_refusal(metric, samples[0], f"client {federation.names[0]!r}")
+                resolved.append((metric, refusal))
+                continue
+            resolved.append((metric.resolve(seen), None))
         except InvalidInput as error:
             if is_of_call(error):
                 raise
@@ -179,7 +186,11 @@ class ClientSamples:
         client = self._clients[position]
         if (reading := self.readings.get(position)) is not None:
             return client.to_sample(reading.streaming_mode(metric))
-        if client.rows is not None or (self._exact and _takes(metric, client.distribution, True)):
+        if (
+            client.rows is not None
+            or client.moments is not None
+            or (self._exact and _takes(metric, client.distribution, True))
+        ):
             return client.to_sample()
         if position not in self._drawn:
             self._drawn[position] = Sample(rows=self._rows(client, position, 0), test=client.test, is_drawn=True)
@@ -254,6 +265,8 @@ class GeneratorSamples:
                 return self._source
             self._rows = self._rows or Sample(rows=self.reading.stream.collect())
             return self._rows
+        if self._source.moments is not None:
+            return self._source
         if self._source.rows is None and _takes(metric, self._source.exact_distribution, self._exact):
             return self._source
         if self._rows is None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..arrays import is_array, to_numpy
 from ..errors import MAX_ITEMS, InvalidInput, check_count, check_flag, check_list, shown
+from ..summaries.reference import SUFFIX, read_images
 from .decode import Unread
 from .files import file_of_path, files_in_folder, files_in_zip, is_path, refusal_by_name
 from .layouts import Stack
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 _FIX = "Give a folder, a zip file, a list of paths or of images, an array (n, H, W, 3), or a data set"
 _FIRST = 5
+# Of the images of a .npz file that is compressed: others stay where they are.
+MAX_COMPRESSED_BYTES = 4 * 10**9
 
 
 class Images(Sequence[np.ndarray]):
@@ -174,6 +177,8 @@ def images(source: Any, *, labels: Any = None, strict: bool = False) -> Images:
         their endings (.png .jpg .jpeg .jfif .gif .bmp .webp .tif .tiff). Their labels are the names of the folders
         directly below the source, "." for images beside these; a zip file's one folder around all others is passed
         over. Hidden and system files are listed, and not opened.
+        A **.npz file** (by path) with an array (n, H, W, 3) of uint8 as `arr_0`, as ADM's samples are kept: as that
+        array.
         A **list** (or iterator) of paths, which are opened whatever their names; a list of Pillow's images, arrays or
         tensors, each (H, W), (H, W, channels) or (channels, H, W).
         An **array or tensor** (n, H, W), (n, H, W, channels) or (n, channels, H, W), of uint8 or of floats from 0 to
@@ -257,6 +262,11 @@ def _source(source: Any) -> ImageSource:
 def _at_path(path: str | bytes) -> ImageSource:
     if isinstance(path, str) and os.path.isdir(path):
         return FileItems(files_in_folder(path), folders=True)
+    if isinstance(path, str) and path.lower().endswith(SUFFIX) and os.path.isfile(path):
+        try:
+            return Arrays(Stack(read_images(path, MAX_COMPRESSED_BYTES)))
+        except InvalidInput as error:
+            raise InvalidInput("source", error.seen, error.fix) from None
     if isinstance(path, str) and os.path.isfile(path):
         is_zip = refusal_by_name((path,)) and zipfile.is_zipfile(path)
         return FileItems(files_in_zip(path), folders=True) if is_zip else FileItems([file_of_path(path)])

@@ -12,6 +12,7 @@ from ..errors import InvalidInput, caller_level, check_count, check_flag, shown
 from ..evaluation.samples import metric_list
 from ..federation import Client
 from ..metrics import Metric, Sample
+from ..metrics.base import rows_refusal
 from .account import Account
 from .noisy_summaries import noisy_sections
 from .privacy import Privacy
@@ -103,9 +104,9 @@ def check_rows(sample: Sample, metrics: Sequence[Metric[Any]], min_rows: int) ->
         check_count(min_rows, "min_rows", minimum=0),
         [m for m in metrics if kind_of(m, sample.dim) != "nothing"],
     )
-    if sample.rows is None or not sent:
+    if (n := sample.size) is None or not sent:
         return
-    n, d = sample.rows.shape
+    d = sample.dim
     if n < least:
         seen = f"has {n} row{'s' * (n != 1)}, but a summary without noise needs min_rows={least} or more"
         fix = "Merge them with those of another client, add noise with privacy=, or allow it with a smaller min_rows"
@@ -142,10 +143,17 @@ def section_of(metric: Metric[Any], sample: Sample, thrift: Thrift, reveal_rows:
         if not check_flag(reveal_rows, "reveal_rows"):
             raise InvalidInput("metrics", f"{metric.label} needs {REVEALS['rows']} of a client", FIX_REVEALS_ROWS)
         if sample.rows is None:
-            raise InvalidInput("rows", f"is a distribution, and {metric.label} needs rows", "Give rows")
+            what = "a distribution" if sample.moments is None else "a mean and a covariance"
+            raise InvalidInput("rows", f"is {what}, and {metric.label} needs rows", "Give rows")
         if metric.needs_test and sample.test is None:
             fix = "Give nm.Client(rows, test=…)"
             raise InvalidInput("rows", f"have no test rows, which {metric.label} compares with", fix)
+    if sample.moments is not None and kind != "nothing":
+        if refusal := rows_refusal(metric, sample, "rows"):
+            raise refusal
+        if sample.size is None:
+            seen = "is a mean and a covariance of an unknown number of rows, by which the server weighs it"
+            raise InvalidInput("rows", seen, "Give nm.Moments(mean, cov, n)")
     arrays, notes = arrays_of(kind, metric, sample, thrift)
-    count = math.inf if sample.rows is None else sample.rows.shape[0]
+    count = math.inf if sample.size is None else sample.size
     return Section(metric.name, settings_text(metric), kind, count, arrays, thrift.type_of(kind, arrays), notes)

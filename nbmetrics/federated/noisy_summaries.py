@@ -53,7 +53,8 @@ def check_is_bounded(metric: Any, sample: Sample) -> str:
     """Return the kind of a metric's summary, if one row moves it a bounded way only; InvalidInput otherwise."""
     kind = kind_of(metric, sample.dim)
     if sample.rows is None:
-        raise InvalidInput("rows", "is a distribution, which has no rows to protect", "Leave privacy out")
+        what = "a distribution" if sample.moments is None else "a mean and a covariance"
+        raise InvalidInput("rows", f"is {what}, which has no rows to protect", "Leave privacy out")
     if kind == "features" and metric.kernel.is_bounded and metric.estimator.unbiased:
         return kind
     if kind not in ("moments", "nothing"):

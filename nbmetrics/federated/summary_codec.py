@@ -216,8 +216,8 @@ def summary_of(metric: Any, section: Section, dim: int) -> Any:
         if len(arrays.get("rows", ())) != section.count:
             raise InvalidInput("rows", f"are not the {section.count} that are counted", FIX_DAMAGED)
         return _sample(arrays, dim)
-    if section.kind == "nothing":  # any will do, of class probabilities too
-        return metric.summarize(Sample(rows=np.full((max(metric.min_rows, 2), dim), 1.0 / dim)))
+    if section.kind == "nothing":
+        return metric.summarize(metric.unread_client(dim))
     if section.kind == "moments":
         return _moments(section, dim)
     if section.kind == "classes":

@@ -1,4 +1,4 @@
-"""One client: a holder of real data, as rows or as a distribution."""
+"""One client: a holder of real data, as rows, as a distribution, or as a mean and a covariance."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ import numpy as np
 from ..arrays import Array, as_rows, check_frames, column_names, concat, is_array
 from ..distributions import Distribution, as_distribution
 from ..errors import InvalidInput, check_list, check_names, check_number, shown
+from ..lazy_imports import import_room
 from ..metrics.base import Sample
 from ..partition import labels_of
+from ..summaries.reference import SUFFIX, Moments, read_statistics
 from ..summaries.source_kinds import is_rows_path
 from ..summaries.sources import peeked
 from ..summaries.stream import Stream, as_stream, of_whom
@@ -28,12 +30,14 @@ class Client:
     data : (n, d) rows (NumPy, torch, data frame, nested list), a distribution, or the path of a `.npy` file
         (memory-mapped, never unpickled). Rows that are streamed: an iterator of batches (m, d), read once; a function
         without arguments that returns one; a dask or zarr array; parquet, a file or a folder; a torch `DataLoader`;
-        an `nm.Stream`. With an `extractor` also images: a folder, a zip, `nm.images(…)`, or an array (n, H, W[, 3])
+        an `nm.Stream`. `nm.Moments`, or the path of a `.npz` file that it loads. With an `extractor` also images: a
+        folder, a zip, `nm.images(…)`, an array (n, H, W[, 3]), or the path of a `.npz` file with one as `arr_0`
     test : rows, or images, held out, for metrics that compare with unseen data
     condition : rows x that the generator is conditioned on, one for each row of `data`
     labels : (n,) the class of each row, for `Federation.describe` and `.plot`; of images by default those of
         `nm.images(…)`
-    weight : its share λ before normalisation; by default the number of rows, or equal for distributions
+    weight : its share λ before normalisation; by default the number of rows (n of `nm.Moments`), or equal for
+        distributions
     name : how tables and views call it
     extractor : what makes rows of images: a name, an object or a function, as `nm.extract` takes it; beside rows,
         what they were made with, so that generators of images can be scored
@@ -67,11 +71,14 @@ class Client:
         self.images: Any = None
         self.distribution: Any = None
         self.stream: Stream | None = None
+        self.moments: Moments | None = None
         if type(data) is np.ndarray and data.ndim == 2:
             self.rows = as_rows(data, "data")
         else:
             self._read(data)
         images = self.images
+        if self.moments is not None:
+            _check_alone(test=test, condition=condition, labels=labels)
         self.condition = None if condition is None else as_rows(condition, "condition")
         if self.stream is not None and (condition is not None or (labels is not None and self.stream.size is None)):
             self.rows, self.stream = self.stream.collect(), None  # what belongs to its rows, one by one, needs them
@@ -99,6 +106,8 @@ class Client:
         source = distribution_or_rows(data, "data")
         if isinstance(source, Stream):
             self.stream, self.columns = source, source.columns or self.columns
+        elif isinstance(source, Moments):
+            self.moments, self.rows = source, None
         elif isinstance(source, Distribution):
             self.distribution, self.rows = source, None
         else:
@@ -106,7 +115,7 @@ class Client:
 
     @cached_property
     def rows(self) -> Array | None:
-        """(n, d), or None of a distribution; of a stream all together, InvalidInput where the memory limit forbids."""
+        """(n, d), or None without rows; of a stream all together, InvalidInput where the memory limit forbids."""
         assert self.stream is not None
         rows = self.stream.collect()
         if not self.stream.is_repeatable:
@@ -117,36 +126,50 @@ class Client:
     def dim(self) -> int:
         if self.stream is not None:
             return self.stream.dim
+        if self.moments is not None:
+            return self.moments.dim
         return int(self.distribution.dim if self.rows is None else self.rows.shape[1])
 
     @property
     def size(self) -> int:
-        """How many rows it has; 0 of a distribution. Of a function of batches by a pass, unless one was made."""
+        """How many rows it has; 0 of a distribution, and of moments of unknown n. Of a function of batches by a pass,
+        unless one was made."""
         if self.stream is not None:
             return self.stream.count()
+        if self.moments is not None:
+            return self.moments.n or 0
         return 0 if self.rows is None else int(self.rows.shape[0])
 
     def to_sample(self, reads: str = "rows") -> Sample:
         """Return what a metric sees of this client; of a stream by its way of reading, see `Metric.streaming_mode`."""
         if self.stream is not None and (stream := stream_for(self.stream, reads)) is not None:
             return Sample(test=self.test, stream=stream)
-        return Sample(self.rows, self.distribution, self.test, self.condition)
+        return Sample(self.rows, self.distribution, self.test, self.condition, moments=self.moments)
+
+    @property
+    def without_rows(self) -> str:
+        """What it is in the place of rows, in words."""
+        return shown(self.distribution) if self.moments is None else "a mean and a covariance"
 
     def _with(self, **changes: Any) -> Client:
         copy = object.__new__(Client)
-        apart = {"images": None, "stream": None} if "rows" in changes else {}
+        apart = {"images": None, "stream": None, "moments": None} if "rows" in changes else {}
         copy.__dict__.update({**self.__dict__, **apart, **changes})
         return copy
 
     def __repr__(self) -> str:
         if self.stream is not None:
             return f"Client({shown(self.name)}: {self.stream!r})"
-        what = repr(self.distribution) if self.rows is None else f"{len(self.rows)} rows, dim={self.dim}"
+        what = (
+            repr(self.moments or self.distribution) if self.rows is None else f"{len(self.rows)} rows, dim={self.dim}"
+        )
         return f"Client({shown(self.name)}: {what})"
 
 
 def distribution_or_rows(data: Any, argument: str) -> Any:
-    """Return the distribution, stream or rows (n, d) that a client or a generator is given, images apart."""
+    """Return the distribution, moments, stream or rows (n, d) that a client or a generator is given, images apart."""
+    if isinstance(data, Moments):
+        return data
     distribution = as_distribution(data, argument)
     if distribution is not None:
         return distribution
@@ -190,10 +213,15 @@ def stream_for(stream: Stream | None, reads: str) -> Stream | None:
 
 
 def open_npy(data: Any, argument: str) -> Any:
-    """Return the array in a `.npy` file, whose path was given; anything else, such as a folder of images, as it is."""
+    """Return what a file holds whose path was given: the array of a `.npy` file, moments or images of a `.npz` file.
+
+    Anything else, such as a folder of images, as it is.
+    """
     if not isinstance(data, (str, os.PathLike)) or is_rows_path(data) or are_images(data):
         return data
-    fix = "Give the path of a .npy or parquet file, or of a folder or zip of images"
+    if str(data).lower().endswith(SUFFIX):
+        return _open_npz(data, argument)
+    fix = "Give the path of a .npy, .npz or parquet file, or of a folder or zip of images"
     try:
         array = np.load(data, mmap_mode="r", allow_pickle=False)
     except OSError as error:
@@ -205,9 +233,22 @@ def open_npy(data: Any, argument: str) -> Any:
             argument, f"{shown(str(data))} contains no array of numbers in the .npy format", fix
         ) from None
     if not isinstance(array, np.ndarray):
-        with array:
-            names = list(array.files)
-        raise InvalidInput(
-            argument, f"{shown(str(data))} contains arrays by name: {shown(names)}", "Give one: np.load(path)[name]"
-        )
+        array.close()
+        return _open_npz(data, argument)
     return array
+
+
+def _open_npz(path: Any, argument: str) -> Any:
+    try:
+        moments = read_statistics(path)
+        return import_room("features").images(path) if moments is None else moments
+    except InvalidInput as error:
+        raise InvalidInput(argument, error.seen, error.fix) from None
+
+
+def _check_alone(**beside: Any) -> None:
+    """Raise InvalidInput for what belongs to rows, where these are not here."""
+    for name, value in beside.items():
+        if value is not None:
+            seen = "is given for a mean and a covariance, whose rows are not here"
+            raise InvalidInput(name, seen, "Leave it out, or give the rows")

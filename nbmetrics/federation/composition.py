@@ -19,9 +19,7 @@ def describe(clients: Sequence[Client], weights: Sequence[float]) -> pd.DataFram
     table = pd.DataFrame(
         {
             "client": [client.name for client in clients],
-            "n": pd.array(
-                [None if client.distribution is not None else client.size for client in clients], dtype="Int64"
-            ),
+            "n": pd.array([client.size or None for client in clients], dtype="Int64"),
             "weight": weights,
             "test": [0 if client.test is None else len(client.test) for client in clients],
         }

@@ -20,6 +20,7 @@ from ..errors import (
     check_weights,
     shown,
 )
+from ..summaries.reference import pooled_moments
 from ..summaries.sources import is_loader
 from .client import Client
 from .generator import MAX_PARTIES, name_items
@@ -58,8 +59,8 @@ class Federation(PartitionSchemes):
     extraction : how its images became rows, and those of generators will, or None; it stays with the clients
     report : DataFrame client, file, read, reason: every file that was found where images were asked for
 
-    Weights default to the clients' row counts, or to equal for distributions; a mix of both needs
-    explicit weights. Unnamed clients become "Client 1", "Client 2", …
+    Weights default to the clients' row counts, or to equal for distributions; a mix of both, and one of several
+    `nm.Moments` of unknown n, needs explicit weights. Unnamed clients become "Client 1", "Client 2", …
 
     Examples
     --------
@@ -118,6 +119,8 @@ class Federation(PartitionSchemes):
             return check_weights(weights, len(weights))
         if self.clients[0].distribution is not None:
             return check_weights([1.0] * len(weights), len(weights))
+        if len(weights) == 1:
+            return (1.0,)
         return check_weights([c.size for c in self.clients], len(weights))
 
     @property
@@ -219,7 +222,14 @@ class Federation(PartitionSchemes):
         return federation
 
     def pooled(self) -> Client:
-        """All clients as one: the rows together where the weights are the row counts, else Σ λ_i P_i."""
+        """All clients as one: the rows together where the weights are the row counts, else Σ λ_i P_i.
+
+        Where some are `nm.Moments`, the moments of that.
+        """
+        if any(c.moments is not None for c in self.clients):
+            n = sum(c.size for c in self.clients) if self.is_size_weighted else None
+            moments = pooled_moments([c.moments or c.rows for c in self.clients], self.weights, n)
+            return Client(moments, name="pooled")._with(extraction=self.extraction)
         if self.is_size_weighted:
             held = {part: [getattr(c, part) for c in self.clients] for part in ("test", "condition", "labels")}
             whole = {part: concat(parts) for part, parts in held.items() if all(p is not None for p in parts)}
@@ -242,8 +252,8 @@ class Federation(PartitionSchemes):
 
     @property
     def is_size_weighted(self) -> bool:
-        """Whether every client has rows and its weight is its share of them."""
-        if any(c.distribution is not None for c in self.clients):
+        """Whether every client has rows, or says of how many it is, and its weight is its share of them."""
+        if any(c.distribution is not None or not c.size for c in self.clients):
             return False
         shares = check_weights([c.size for c in self.clients], len(self))
         return bool(np.allclose(shares, self.weights, rtol=1e-9, atol=0))
@@ -275,11 +285,15 @@ def _check_weights(clients: tuple[Client, ...]) -> None:
     if any(distributions) and not all(distributions) and not all(has_weight):
         seen = "some clients have rows, others a distribution, so sizes do not determine their shares"
         raise InvalidInput("weight", seen, "Give every client a weight")
+    uncounted = [c.name for c in clients if c.moments is not None and c.moments.n is None]
+    if uncounted and len(clients) > 1 and not all(has_weight):
+        seen = f"{uncounted[0]!r} is a mean and a covariance of an unknown number of rows"
+        raise InvalidInput("weight", seen, "Give nm.Moments(mean, cov, n), or every client a weight")
 
 
 def _split(client: Client, share: float, rng: np.random.Generator) -> Client:
     if client.rows is None:
-        seen = f"{client.name!r} is {shown(client.distribution)}"
+        seen = f"{client.name!r} is {client.without_rows}"
         raise InvalidInput("test", seen, "Give rows, or Client(…, test=rows)")
     n = len(client.rows)
     if n - (held := max(1, round(share * n))) < 1:

@@ -15,6 +15,7 @@ from ..arrays import Array, as_rows, column_names, is_array, module_source
 from ..distributions import Distribution, draw_rows
 from ..errors import InvalidInput, check_list, check_names, shown
 from ..metrics.base import Sample
+from ..summaries.reference import Moments
 from ..summaries.source_kinds import is_rows_path
 from ..summaries.sources import is_batch_function, is_loader
 from ..summaries.stream import Stream
@@ -45,10 +46,10 @@ class Generator:
     Parameters
     ----------
     source : (m, d) rows already generated, rows that are streamed as those of a `Client` may be (a function without
-        arguments returns batches), a distribution, a function `(n, rng) -> rows`, or a
-        `torch.nn.Module` with `latent_dim` (fed standard normal latents in evaluation mode, and left as it was; calls
-        from several threads take turns); where the clients carry a condition, a function `(x, rng) -> ŷ` that returns
-        one row for each row of x, shape (n, dx).
+        arguments returns batches), a distribution, `nm.Moments` or the path of its `.npz` file, a function
+        `(n, rng) -> rows`, or a `torch.nn.Module` with `latent_dim` (fed standard normal latents in evaluation mode,
+        and left as it was; calls from several threads take turns); where the clients carry a condition, a function
+        `(x, rng) -> ŷ` that returns one row for each row of x, shape (n, dx).
         Beside a federation with an extractor also images, which `evaluate` puts through it: a folder, a zip,
         `nm.images(…)`, an array (m, H, W[, 3]), or a function or module that gives them. A function of images is
         called for up to 64 at a time, each time with a child of `rng`, and what it gave is thrown away once
@@ -194,7 +195,8 @@ class Generator:
         elif callable(self.source):
             rows = self.source(condition, rng)
         else:
-            seen = f"{self.name!r} is rows, which cannot answer a condition"
+            kind = "moments" if isinstance(self.source, Moments) else "rows"
+            seen = f"{self.name!r} is {kind}, which cannot answer a condition"
             raise InvalidInput("source", seen, "Give a function (x, rng) -> rows, one for each row of x")
         rows = self._rows(rows, dim)
         if len(rows) != len(condition):
@@ -266,7 +268,7 @@ def as_generators(generators: Any, *, may_be_by_client: bool = False) -> tuple[G
 
 
 def _is_one(value: Any) -> bool:
-    is_source = isinstance(value, (Generator, Distribution)) or callable(value) or is_loader(value)
+    is_source = isinstance(value, (Generator, Distribution, Moments)) or callable(value) or is_loader(value)
     return is_source or is_array(value) or are_images(value)
 
 

@@ -136,6 +136,7 @@ class Metric(Defaults, ABC, Generic[S]):
     copies_matter : whether a repeated row reads as a copy, so that no bootstrap may repeat rows
     needs_test : whether clients must have test rows
     needs_density : whether a generator's distribution itself is scored, however many rows are asked for
+    takes_moments : whether a mean and a covariance are enough, so that `summarize` is given a sample of `moments`
     pools_scores : whether a pooled score takes all that the clients' own scores take
     is_squared : whether it is a squared distance with an error that grows with the distance
     is_distance : whether the truth is never below 0, though an estimate without the bias of few rows may be
@@ -150,6 +151,7 @@ class Metric(Defaults, ABC, Generic[S]):
     needs_test = False
     needs_density = False
     is_conditional = False
+    takes_moments = False
     pools_scores = False
     is_squared = False
     is_distance = False
@@ -272,6 +274,9 @@ def score_pair(metric: Metric[Any], real: Any, generated: Any, *, samples: int =
     check_frames(real=real, generated=generated)
     first = Sample.of(real, "real", min_rows=metric.min_rows)
     second = Sample.of(generated, "generated", dim=first.dim, min_rows=metric.min_rows)
+    for sample, who in ((first, "real"), (second, "generated")):
+        if refusal := rows_refusal(metric, sample, who):
+            raise refusal
     metric = metric.resolve([first])
     summaries = [
         metric.summarize(sample_if_needed(metric, s, samples, [seed, i])) for i, s in enumerate((first, second))
@@ -281,9 +286,19 @@ def score_pair(metric: Metric[Any], real: Any, generated: Any, *, samples: int =
 
 def sample_if_needed(metric: Metric[Any], sample: Sample, n: int, seed: Any) -> Sample:
     """`sample` itself where the metric can use it; otherwise `n` rows of its distribution."""
+    if sample.moments is not None:
+        return sample
     if sample.rows is not None or metric.has_closed_form(sample.exact_distribution):
         return sample
     return Sample(rows=draw_rows(sample.exact_distribution, n, np.random.default_rng(seed), "sample"))
+
+
+def rows_refusal(metric: Metric[Any], sample: Sample, who: str) -> InvalidInput | None:
+    """Why a metric has no value with a sample: it needs rows, and these are moments; or None."""
+    if sample.moments is None or metric.takes_moments:
+        return None
+    seen = f"is a mean and a covariance, and {metric.label} needs rows"
+    return InvalidInput(who, seen, "Give the rows, or ask for FID alone")
 
 
 def replicate(

@@ -6,8 +6,10 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+
 from ..errors import InvalidInput
-from .base import Metric, Sample, sample_if_needed
+from .base import Metric, Sample, rows_refusal, sample_if_needed
 from .capabilities import Cautious
 
 S = TypeVar("S")
@@ -41,6 +43,10 @@ class GeneratorOnly(Metric[S], Cautious):
     def settings(self) -> str:
         """What the score depends on beside the rows."""
 
+    def unread_client(self, dim: int) -> Sample:
+        """Rows in the place of a client's that are not here: any will do, of class probabilities too."""
+        return Sample(rows=np.full((max(self.min_rows, 2), dim), 1.0 / dim))
+
     def terms(self, real: Any, generated: S) -> dict[str, float]:
         """The score, under its name."""
         return {self.name: self.score(generated)}
@@ -71,5 +77,7 @@ class GeneratorOnly(Metric[S], Cautious):
 def score_alone(metric: GeneratorOnly[Any], data: Any, argument: str) -> float:
     """The metric of one sample, rows or a distribution (10,000 rows of it where there is no closed form)."""
     sample = Sample.of(data, argument, min_rows=metric.min_rows)
+    if refusal := rows_refusal(metric, sample, argument):
+        raise refusal
     metric = metric.resolve([sample])  # type: ignore[assignment]
     return metric.score(metric.summarize(sample_if_needed(metric, sample, 10_000, [0, 0])))

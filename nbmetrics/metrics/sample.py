@@ -1,4 +1,4 @@
-"""What a metric sees of one client or generator: rows, an exact distribution, or a stream of rows."""
+"""What a metric sees of one client or generator: rows, an exact distribution, a stream of rows, or moments alone."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from ..arrays import Array, as_rows
 from ..distributions import Distribution, as_distribution
 from ..errors import InvalidInput
+from ..summaries.reference import Moments
 from ..summaries.stream import Stream
 
 
@@ -25,6 +26,7 @@ class Sample:
     test, condition : further rows of a client, for the metrics that need them
     is_drawn : whether the rows were drawn from a distribution, in proportion to its weight up to one row
     stream : rows that come in batches, in place of `rows`; only metrics whose `streaming_mode` says so are given it
+    moments : the mean and covariance of rows that are not here; only metrics that `takes_moments` are given them
     """
 
     rows: Array | None = None
@@ -33,24 +35,28 @@ class Sample:
     condition: Array | None = None
     is_drawn: bool = False
     stream: Stream | None = None
+    moments: Moments | None = None
 
     @classmethod
     def of(cls, data: Any, argument: str, *, dim: int | None = None, min_rows: int = 1) -> Sample:
-        """A sample from rows, a distribution, or anything with `to_sample`, such as a client."""
+        """A sample from rows, a distribution, moments, or anything with `to_sample`, such as a client."""
         if hasattr(data, "to_sample"):
             data = data.to_sample()
         if isinstance(data, Stream):
             data = data.collect()
+        if isinstance(data, Moments):
+            data = cls(moments=data)
+        known: Any
         if isinstance(data, Sample):
-            distribution = data.distribution
+            known = data.moments or data.distribution
         else:
-            distribution = None if type(data) is np.ndarray else as_distribution(data, argument)
-        if distribution is None:
+            known = None if type(data) is np.ndarray else as_distribution(data, argument)
+        if known is None:
             rows = as_rows(data.rows if isinstance(data, Sample) else data, argument, dim=dim, min_rows=min_rows)
             return data if isinstance(data, Sample) else cls(rows=rows)
-        if dim is not None and distribution.dim != dim:
-            raise InvalidInput(argument, f"has dimension {distribution.dim} where {dim} was expected", "Use one space")
-        return data if isinstance(data, Sample) else cls(distribution=distribution)
+        if dim is not None and known.dim != dim:
+            raise InvalidInput(argument, f"has dimension {known.dim} where {dim} was expected", "Use one space")
+        return data if isinstance(data, Sample) else cls(distribution=known)
 
     def with_repeats(self, counts: np.ndarray) -> Sample:
         """The sample with each row as often as `counts` says; the condition with it, and test rows spread alike."""
@@ -65,13 +71,17 @@ class Sample:
     def dim(self) -> int:
         if self.stream is not None:
             return self.stream.dim
+        if self.moments is not None:
+            return self.moments.dim
         return int(self.exact_distribution.dim if self.rows is None else self.rows.shape[1])
 
     @property
     def size(self) -> int | None:
-        """The number of rows; None of a distribution, and of a stream that was not read."""
+        """The number of rows; None of a distribution, of a stream that was not read, and where nobody knows."""
         if self.stream is not None:
             return self.stream.size
+        if self.moments is not None:
+            return self.moments.n
         return None if self.rows is None else int(self.rows.shape[0])
 
     def together(self) -> Array | None:

@@ -273,6 +273,11 @@ class Moments:
         return 8 * (d + size + 1)
 
 
+@dataclass(frozen=True, eq=False)
+class UncountedMoments(Moments):
+    """Moments of nobody knows how many rows; its count is infinite, so that it pools as a distribution does."""
+
+
 class MomentsFold:
     """The moments of rows that come in blocks, by Chan's update; a block with more rows than features costs least."""
 

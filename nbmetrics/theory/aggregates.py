@@ -195,7 +195,7 @@ def pooled_gaussian(federation: Any) -> Gaussian:
     """N(μ̂, Ĉ), the best generator by FID-all (Theorem 2.1); see `fid_all_identity`."""
     clients = as_federation(federation)
     moments, weights = moments_of(clients), np.array(clients.weights)
-    sizes = np.array([math.inf if c.rows is None else len(c.rows) for c in clients])
+    sizes = np.array([c.size or math.inf for c in clients])
     centre = weights @ [mean for mean, _ in moments]
     shares = weights / (1.0 - float(np.sum(weights**2 / sizes)))
     within = [math.sqrt(w * (1 - 1 / n)) * root for w, n, (_, root) in zip(shares, sizes, moments, strict=True)]

@@ -145,7 +145,7 @@ def _rows_of(client: Client) -> np.ndarray:
         raise InvalidInput("federation", f"{who} has features of images, from which no image comes back", fix)
     if client.rows is None:
         fix = "Draw rows first: nm.Client(distribution.sample(1000, rng))"
-        raise InvalidInput("federation", f"{who} is {shown(client.distribution)}, and has no rows", fix)
+        raise InvalidInput("federation", f"{who} is {client.without_rows}, and has no rows", fix)
     if client.condition is not None:
         fix = "Leave the conditions out: these models take none"
         raise InvalidInput("federation", f"{who} has a condition", fix)

@@ -16,7 +16,7 @@ import numpy as np
 from ...arrays import Array, row_blocks, to_float64, to_numpy
 from ...distributions import draw_rows
 from ...errors import InvalidInput
-from ...metrics.base import Sample, sample_if_needed
+from ...metrics.base import Sample, rows_refusal, sample_if_needed
 from ...metrics.kid.kernels import some_of
 from ...metrics.kid.metric import CUBIC, KID
 from ...metrics.kid.polynomial import about_mean
@@ -43,8 +43,8 @@ class Tree(NamedTuple):
 
 
 def cluster_clients(samples: Sequence[Sample]) -> Tree:
-    """Return the tree of clients by their rows or distributions; none where they are too many, or too large for the
-    kernel."""
+    """Return the tree of clients by their rows or distributions; none where they are too many, too large for the
+    kernel, or one has neither."""
     unclustered = Tree(list(range(len(samples))), [])
     if len(samples) > MAX_CLIENTS:
         return unclustered
@@ -88,6 +88,8 @@ def _subsample(sample: Sample, share: int, seed: Any, is_exact: bool) -> Sample:
     if sample.rows is not None:
         rows = some_of(sample.rows, share)
         return Sample(rows=np.repeat(rows, 2, axis=0) if len(rows) == 1 else rows)
+    if refusal := rows_refusal(KID(), sample, "clients"):
+        raise refusal
     if is_exact:
         return sample_if_needed(KID(), sample, share, seed)
     return Sample(rows=draw_rows(sample.exact_distribution, share, np.random.default_rng(seed), "clients"))

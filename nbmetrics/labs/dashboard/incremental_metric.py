@@ -133,7 +133,8 @@ class IncrementalMetric(MetricState):
     ) -> NoiseColumn:
         """Return draws of the noise of the scores of the clients with one generator, or of the pooled clients alone."""
         counted = self._weights_with_noise(weights) if self.has_influence_values(design) else None
-        refusal = self.interval_refusal(generator, design) if counted is None else refusal_of(generator.summary)
+        is_refused = counted is None or self._lacks_rows(generator)
+        refusal = self.interval_refusal(generator, design) if is_refused else refusal_of(generator.summary)
         if refusal:
             return NoiseColumn.unknown(DRAWS, 1 if of_all else len(self.names), str(refusal))
         if counted is None:
@@ -149,7 +150,7 @@ class IncrementalMetric(MetricState):
             refusal = self.interval_refusal(generator, design)
             return bool(refusal) or self._resampled_scores(generator, design).advance(weights, seconds)
         counted = self._weights_with_noise(weights)
-        if counted is None or refusal_of(generator.summary):
+        if counted is None or refusal_of(generator.summary) or self._lacks_rows(generator):
             return True
         if self._influence is None or not self._is_begun(generator):
             self._influence = IncrementalInfluence(self.metric, generator.position, self.strata_of(generator))
@@ -166,6 +167,11 @@ class IncrementalMetric(MetricState):
     def pool_if_ready(self, weights: tuple[float, ...]) -> Any:
         """Return the summary of all clients where it is there, and nothing that would have to be computed."""
         return self._pool[1] if self._pool is not None and self._pool[0] == weights else None
+
+    def _lacks_rows(self, generator: GeneratorScores) -> bool:
+        """Whether a side of its scores is moments, whose noise nobody knows."""
+        sides = (*self.samples, generator.sample(self.metric))
+        return any(sample is not None and sample.moments is not None for sample in sides)
 
     def _is_begun(self, generator: GeneratorScores) -> bool:
         return self._influence is not None and self._influence.position == generator.position

@@ -218,6 +218,8 @@ class Scoring:
         is_refused = refusal_of(*clients.summaries, column.summary) is not None
         if not metric.has_influence_values or is_refused or samples is None or samples.rows is None:
             return None, None, None
+        if any(sample.moments is not None for sample in clients.samples):
+            return None, None, None
         if is_fid(clients):
             if self.federation.dim > MAX_BIASED_FID_FEATURES:
                 return None, None, None
@@ -239,16 +241,14 @@ class Scoring:
         """Return `centre`, variance and mean; some `rows` to show; `moments`, where FID-all is made from them."""
         sample = drawn.whole(self.clients[0].metric)
         if sample.rows is None:
-            if not has_moments(sample.exact_distribution):
+            if not has_moments(sample.moments or sample.exact_distribution):
                 return {}
         elif sample.rows.shape[0] < 2:
             return {}
         arrays = {"centre": np.asarray(_centre(sample)), **self._previews.take(generator, sample.rows)}
         if not any(map(self._is_exact, self.clients)):
             return arrays
-        distribution = sample.distribution
-        moments = Moments.of_rows(sample.rows) if distribution is None else Moments.of_distribution(distribution)  # type: ignore[arg-type]
-        return {**arrays, "moments": pack_moments(moments)}
+        return {**arrays, "moments": pack_moments(FID().summarize(sample))}
 
     def _is_exact(self, clients: MetricState) -> bool:
         """Whether pooled scores under other weights are made from moments."""
@@ -269,9 +269,8 @@ def _deviations(draws: Sequence[np.ndarray]) -> np.ndarray:
 def _centre(sample: Sample) -> np.ndarray | None:
     """Return the variance of all features together, then the mean, (1 + d,); None of a distribution without them."""
     if sample.rows is None:
-        if not has_moments(sample.exact_distribution):
-            return None
-        return np.concatenate([[np.trace(sample.exact_distribution.cov)], sample.exact_distribution.mean])
+        known = sample.moments or sample.exact_distribution
+        return np.concatenate([[np.trace(known.cov)], known.mean]) if has_moments(known) else None
     rows = to_numpy(to_float64(sample.rows))
     return np.concatenate([[rows.var(axis=0, ddof=1).sum() if len(rows) > 1 else 0.0], rows.mean(axis=0)])
 

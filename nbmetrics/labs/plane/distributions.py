@@ -10,19 +10,21 @@ seed, the item and k alone.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ...arrays import to_numpy
 from ...distributions import Distribution, Empirical, Gaussian, Mixture
-from ...errors import InvalidInput
-from ...federation import Federation
+from ...errors import InvalidInput, shown
+from ...federation import Client, Federation, Generator
 from ...metrics.base import Sample
 from ...metrics.fid.metric import FID
 from ...metrics.kid.embedding import Embedding
 from ...metrics.kid.metric import KID
 from ...metrics.kid.polynomial import Polynomial
+from ...summaries.reference import Moments
 from ..toolkit.fields import facts
 from ..toolkit.schema import read
 
@@ -38,6 +40,14 @@ def noise(seed: int, stream: int, n: int) -> np.ndarray:
     u = ((t ^ (t >> np.uint32(14))) / 4294967296).reshape(n, 3)
     radius, turn = np.sqrt(-2 * np.log(1 - u[:, 0])), 2 * np.pi * u[:, 1]
     return np.column_stack([radius * np.cos(turn), radius * np.sin(turn), u[:, 2]])
+
+
+def check_has_points(parties: Iterable[Client | Generator]) -> None:
+    """Raise InvalidInput for a party that is moments, of which no points can be drawn."""
+    for party in parties:
+        if isinstance(party.source if isinstance(party, Generator) else party.moments, Moments):
+            seen = f"{shown(party.name)} is a mean and a covariance, of which no points can be drawn"
+            raise InvalidInput("source", seen, "Give the rows, or nm.Gaussian(mean, cov)")
 
 
 def draw(distribution: Gaussian | Mixture | Empirical, seed: int, stream: int, n: int) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 from ...distributions import Distribution
 from ...errors import InvalidInput, check_names, shown
 from ...federation import Client, Federation, Generator, are_images, as_generators, check_one_space
-from ..plane.distributions import summary
+from ..plane.distributions import check_has_points, summary
 from ..plane.items import Item
 from .high_dimensional import drawn_source, wide_item
 from .projection import Projection
@@ -26,6 +26,7 @@ def clients_of(federation: Any, plane: Any) -> Any:
         dim = 2
     else:
         federation = federation if isinstance(federation, Federation) else Federation(federation)
+        check_has_points(federation)
         dim = federation.dim
     if plane is not None and dim == 2:
         raise InvalidInput("plane", f"is {shown(plane)},and 2 features are already a plane", "Leave it out")
@@ -66,13 +67,16 @@ def add_item(
 def _client(scene: Scene, name: str, source: Any) -> Client:
     """Return the client of a source; images become rows as the other clients' did."""
     client = Federation({name: source}, extractor=scene.extraction if are_images(source) else None)[name]
+    check_has_points([client])
     check_one_space([("the scene", scene.extraction), (name, client.extraction)], "source")
     return client
 
 
 def _generator(scene: Scene, name: str, source: Any) -> Generator:
     """Return the generator of a source; what it makes of images are rows, as the clients' are."""
-    return as_generators({name: source})[0].through(scene.extraction)
+    (generator,) = as_generators({name: source})
+    check_has_points([generator])
+    return generator.through(scene.extraction)
 
 
 def _wide(

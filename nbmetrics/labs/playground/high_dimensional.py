@@ -19,6 +19,7 @@ from ...evaluation.samples import ROWS_DRAWN
 from ...evaluation.scores import Scores
 from ...federation import Client, Federation, Generator, as_generators
 from ...metrics.base import Metric, metric_of
+from ..plane.distributions import check_has_points
 from ..plane.items import MAX_WEIGHT, MOST, Item, check_reach, fit_half
 from .numbers import FROM_ROWS, metrics_of, plain
 from .projection import Projection
@@ -63,7 +64,8 @@ def wide_scene(
     """Return the scene of clients of any width, with the data it holds, and what the page draws of each."""
     if generators is None:
         generators = _default(federation)
-    extracted = [generator.through(federation.extraction) for generator in as_generators(generators)]
+    check_has_points(given := as_generators(generators))
+    extracted = [generator.through(federation.extraction) for generator in given]
     if federation.is_conditional:
         raise InvalidInput("clients", "have a condition, which this lab does not show", "Score them with nm.evaluate")
     for kind, count in (("clients", len(federation)), ("generators", len(extracted))):

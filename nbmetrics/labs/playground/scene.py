@@ -22,7 +22,7 @@ from ...distributions import Distribution, Empirical, Gaussian, Mixture
 from ...errors import InvalidInput, check_choice, check_names, check_weights
 from ...federation import Client, Federation, Generator, as_generators
 from ...metrics.kid.metric import KID
-from ..plane.distributions import Bumps, Copycat, Truncated, draw
+from ..plane.distributions import Bumps, Copycat, Truncated, check_has_points, draw
 from ..plane.items import MOST, TYPES, Item, check_reach, fit_half
 from ..toolkit.fields import facts
 from ..toolkit.schema import DeclaredScene, choices, literal, read
@@ -84,6 +84,7 @@ class Scene(DeclaredScene, types=TYPES):
         """The scene of a federation in the plane; the generator defaults to the pooled Gaussian."""
         if not isinstance(federation, Federation):
             federation = Federation(federation)
+        check_has_points(federation)
         data: dict[str, Any] = {}
         clients = [
             _item(c.name or "", c.distribution if c.rows is None else c.rows, data, weight)
@@ -96,7 +97,8 @@ class Scene(DeclaredScene, types=TYPES):
             free = next(name for name in names if name not in federation.names)
             generators = {free: Gaussian(distribution.mean, distribution.cov)}
         seed = settings.get("seed", 0)
-        drawn = [g.through(federation.extraction) for g in as_generators(generators)]
+        check_has_points(given := as_generators(generators))
+        drawn = [g.through(federation.extraction) for g in given]
         made = [_generator(g.name or "", g.source, data, federation, seed) for g in drawn]
         half = fit_half([i for i in [*clients, *made] if i.x is not None])
         items = {"clients": clients, "generators": made}

@@ -21,7 +21,8 @@ from array_api_compat import is_torch_array
 from ...arrays import align, memory, to_numpy
 from ...distributions import Distribution, HasMoments, has_moments
 from ...errors import InvalidInput
-from ...summaries.moments import Moments, MomentsFold
+from ...summaries.moments import Moments, MomentsFold, UncountedMoments
+from ...summaries.reference import Moments as ReferenceMoments
 from ...summaries.roots import congruent_values, nuclear_norm, singular_values
 from ..base import Metric, Sample, Terms, score_pair, terms_of
 from ..capabilities import (
@@ -75,7 +76,10 @@ class FID(
     is_distance = True
 
     def summarize(self, sample: Sample) -> Moments:
-        """Mean and covariance of `sample.rows` (n ≥ 2), of its stream by one pass, or of its exact distribution."""
+        """Mean and covariance of `sample.rows` (n ≥ 2), of its stream by one pass, or of its exact distribution; or as
+        they are given."""
+        if sample.moments is not None:
+            return sample.moments.summary()
         if sample.stream is not None:
             (moments,) = summarized_once(sample.stream, [self])
             return cast(Moments, moments)
@@ -84,6 +88,10 @@ class FID(
         if sample.rows.shape[0] < 2:
             raise InvalidInput("rows", "has 1 row, and a covariance needs 2", "Give more rows, or leave these out")
         return Moments.of_rows(sample.rows)
+
+    @property
+    def takes_moments(self) -> bool:  # type: ignore[override]
+        return type(self).summarize is FID.summarize
 
     def streaming_mode(self, dim: int) -> str:
         return "once" if type(self).summarize is FID.summarize else "rows"
@@ -151,7 +159,10 @@ class FID(
     def size_gap(
         self, clients: Sequence[Moments], weights: Sequence[float], pooled: Moments, generated: Moments
     ) -> float:
-        """How much of avg − all would be there if all clients were alike, from their numbers of rows."""
+        """How much of avg − all would be there if all clients were alike, from their numbers of rows; NaN where nobody
+        knows one of several."""
+        if len(clients) > 1 and any(w and isinstance(c, UncountedMoments) for c, w in zip(clients, weights)):
+            return math.nan
         counts = [client.count for client in clients]
         return size_gap(self._spectrum(pooled, generated), pooled.trace, counts, weights)
 
@@ -199,11 +210,23 @@ class FID(
             span = f"{min(sizes):,} to {max(sizes):,}"
             unlike = f"generators have {span} rows, and fewer rows give a larger plain FID"
             lines += [f"FID: {unlike}: compare equal numbers, or fid_infinity."]
-        return lines
+        moments = [s.moments for s in (*clients, *generators) if s.moments is not None]
+        return [*lines, *_moments_cautions(moments)] if moments else lines
 
     @property
     def convention(self) -> str:
         return "FID: squared Fréchet distance, covariances with ddof 1"
+
+
+def _moments_cautions(given: Sequence[ReferenceMoments]) -> list[str]:
+    """What is to be known of means and covariances that were given."""
+    lines = list(dict.fromkeys(f"FID: {note}." for moments in given for note in moments.notes))
+    uncounted = sum(moments.n is None for moments in given)
+    if uncounted:
+        who = "a client or generator is" if uncounted == 1 else f"{uncounted} clients and generators are"
+        seen = f"{who} a mean and a covariance of an unknown number of rows"
+        lines.append(f"FID: {seen}, so how much of the plain FID is bias is not known.")
+    return lines
 
 
 def _remember_crosses(clients: Sequence[Moments], other: Moments) -> None:
@@ -235,7 +258,7 @@ def fid(real: Any, generated: Any) -> float:
 
     Parameters
     ----------
-    real, generated : (n, d) and (m, d) rows of features (NumPy or torch, n, m ≥ 2), or distributions
+    real, generated : (n, d) and (m, d) rows of features (NumPy or torch, n, m ≥ 2), distributions, or `nm.Moments`
 
     Returns
     -------
