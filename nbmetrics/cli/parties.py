@@ -138,14 +138,13 @@ def client_parties(path: str) -> tuple[list[Party], list[str]]:
         ) from None
     folders = [entry for entry in entries if entry.is_dir()]
     rows = [entry for entry in entries if entry.is_file() and entry.suffix.lower() in ARRAYS]
+    kinds = " and ".join(sorted({entry.suffix.lower() for entry in rows}))
     if folders and rows:
-        seen = f"{shown(str(root))} has {len(folders)} sub-folders and {len(rows)} .npy or .npz files"
+        seen = f"{shown(str(root))} has {len(folders)} sub-folders and {len(rows)} {kinds} files"
         raise InvalidInput("CLIENTS", seen, "Give a folder of sub-folders of images, or of .npy files of features")
     loose = [entry.name for entry in entries if entry.is_file() and not refusal_by_name((entry.name,))]
     if rows and loose:
-        seen = (
-            f"{shown(str(root))} has {len(rows)} .npy or .npz files and {len(loose)} images, such as {shown(loose[0])}"
-        )
+        seen = f"{shown(str(root))} has {len(rows)} {kinds} files and {len(loose)} images, such as {shown(loose[0])}"
         raise InvalidInput("CLIENTS", seen, "Give a folder of .npy files, or of sub-folders of images")
     if folders or rows:
         return [Party("CLIENTS", e.name if e.is_dir() else e.stem, e) for e in folders or rows], []
