@@ -263,7 +263,8 @@ def as_generators(generators: Any, *, may_be_by_client: bool = False) -> tuple[G
     by_client = [item.name for item in items if item.is_by_client]
     if by_client and not may_be_by_client:
         seen = f"{shown(by_client[0])} has one distribution for each client, which is not compared here"
-        raise InvalidInput("generators", seen, "Use nm.evaluate, or give one source for all clients")
+        fix = "Use nm.evaluate, and nm.Dashboard.from_table of its scores.clients, or give one source for all clients"
+        raise InvalidInput("generators", seen, fix)
     return tuple(items)
 
 

@@ -337,6 +337,16 @@ def test_resampling_refuses_what_has_one_distribution_a_client(parties):
         nm.evaluate(*parties, "precision", uncertainty=nm.Jackknife())
 
 
+def test_a_dashboard_shows_a_table_of_each_client_with_its_own(parties):
+    scores = nm.evaluate(*parties, "fid")
+    table = scores.clients[["client", "generator", "own"]].rename(columns={"own": "value"})
+    dashboard = nm.Dashboard.from_table(table, weights=dict(zip(NAMES, scores.weights, strict=True)), label="FID")
+    try:
+        np.testing.assert_allclose(dashboard.table["avg"], scores.table["intra"])
+    finally:
+        dashboard.close()
+
+
 def test_plots_show_intra_and_each_client_with_its_own(parties):
     scores = nm.evaluate(*parties, ["fid", "precision"])
     scatter, ranks, clients = (scores.plot(kind).axes for kind in ("scatter", "ranks", "clients"))
