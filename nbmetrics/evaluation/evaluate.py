@@ -57,7 +57,7 @@ def evaluate(
         What a stream cannot give is refused before it is read, and so is a batch with NaN, by name and number
     samples : None for exact values where a metric has a closed form for the distributions given, and 10,000
         rows otherwise; a number to draw that many rows on each side always (the clients share theirs in
-        proportion to their weights). Rows given as data are used as they are.
+        proportion to their weights, as what a generator makes for each). Rows given as data are used as they are.
     seed : of everything drawn
     uncertainty : `nm.Influence()` for intervals (columns `*_corrected`, `*_low`, `*_high`) and `scores.flips(metric)`;
         or `nm.Bootstrap(200, seed=0)`, `nm.Jackknife()`, which resample rows given as data; exact distributions do not

@@ -6,6 +6,7 @@ is said before anything is read, and one pass of a stream serves all metrics tha
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -218,6 +219,8 @@ def shares_of(weights: Sequence[float], n: int) -> list[int]:
 class GeneratorSamples:
     """A generator as a metric needs it: exact where it can, else rows drawn once for all metrics.
 
+    `share` : how many rows, of one that is a part of a generator.
+
     Beside clients with a condition it answers each of them, once for all metrics, where the metric compares answers
     with their conditions, or the generator is a function, which needs one.
     """
@@ -230,10 +233,12 @@ class GeneratorSamples:
         federation: Federation,
         metrics: Sequence[Metric[Any]] = (),
         design: Any = None,
+        *,
+        share: int | None = None,
     ) -> None:
         self.name = generator.name or ""
         self._generator, self._seed, self._federation = generator, seed, federation
-        self._count, self._exact = ROWS_DRAWN if samples is None else samples, samples is None
+        self._count, self._exact = share or (ROWS_DRAWN if samples is None else samples), samples is None
         self._is_asked = federation.is_conditional
         self._answers: tuple[Sample, ...] | None = None
         is_answer = self._is_asked and generator.answers
@@ -319,11 +324,14 @@ def samples_of(
         seen = "has one distribution for each client, and the clients have conditions"
         raise InvalidInput(f"generator {generator.name!r}", seen, "Give a function (x, rng) -> rows, or no conditions")
     members = generator.for_clients(federation.names)
-    by_source = {id(m.source): [*seed, i] for i, m in enumerate(members)}
-    samples = {
-        id(m.source): GeneratorSamples(m.through(extraction), by_source[id(m.source)], *settings) for m in members
-    }
-    return ByClientSamples(generator.name or "", [samples[id(member.source)] for member in members])
+    shares, keys = Counter[int](), [id(member.source) for member in members]
+    for key, count in zip(keys, shares_of(federation.weights, settings[0] or ROWS_DRAWN), strict=True):
+        shares[key] += count
+    samples: dict[int, GeneratorSamples] = {}
+    for i, (key, member) in enumerate(zip(keys, members, strict=True)):
+        if key not in samples:
+            samples[key] = GeneratorSamples(member.through(extraction), [*seed, i], *settings, share=shares[key])
+    return ByClientSamples(generator.name or "", [samples[key] for key in keys])
 
 
 def convention(samples: int | None, seed: int, federation: Federation, generators: Sequence[Generator]) -> str:

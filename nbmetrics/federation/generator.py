@@ -109,7 +109,8 @@ class Generator:
         Parameters
         ----------
         sources : dict client -> source, each as `source` above, in any order; a folder with a sub-folder of images, or
-            a .npy file of rows, for each client; or a function `(client, n, rng) -> rows`, given the client's name
+            a .npy file of rows, for each client; or a function `(client, n, rng) -> rows`, given the client's name and
+            its share of the rows
         name : how tables and views call it
 
         Raises
