@@ -366,7 +366,8 @@ class Evaluation:
     def take(self, generators: Sequence[Generator]) -> tuple[str, ...]:
         """Take generators in, all of them or none where one is refused, and return their names."""
         others = [generator for generator, _ in self._sources.values()]
-        parties: tuple[Any, ...] = (*self.federation.clients, *others, *generators)
+        sources = [m for g in (*others, *generators) for m in g.for_clients(self.names)]
+        parties: tuple[Any, ...] = (*self.federation.clients, *sources)
         check_same_order([(party.name or "", party.columns) for party in parties], "generators")
         let_hash(sources_of(generators), self.store)
         seeds = ([self._seed, 1, self._count + i] for i in range(len(generators)))

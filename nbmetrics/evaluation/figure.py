@@ -70,18 +70,20 @@ def _scatter(scores: ScoresProtocol, metric: str, ax: Any) -> None:
     ax.set_xlabel(f"{label}-all (pooled data)")
     ax.set_ylabel(f"{label}-avg (over clients)")
     pairs = f"{len(inverted)} pair{'s' * (len(inverted) > 1)} inverted (dashed)"
-    ax.set_title(f"{label}: {pairs if len(inverted) else 'same order'}", fontsize=10)
+    order = "some have no score" if np.isnan([avg, pooled]).any() else "same order"
+    ax.set_title(f"{label}: {pairs if len(inverted) else order}", fontsize=10)
 
 
 def _ranks(scores: ScoresProtocol, metric: str, ax: Any) -> None:
-    """Places by avg (left) and by all (right); crossing lines are inversions."""
+    """Places by intra, where there is one, avg and all, from the left; crossing lines are inversions."""
     losses = winners_of(scores.result(metric)).losses
-    for k, (avg, pooled) in enumerate(zip(places(losses["avg"]), places(losses["all"]), strict=True)):
-        ax.plot([0, 1], [avg, pooled], linestyle="--" if avg != pooled else "-", **generator_look(k))
+    last = len(losses) - 1
+    for k, own in enumerate(np.transpose([places(values) for values in losses.values()])):
+        ax.plot(range(len(own)), own, linestyle="--" if len(set(own)) > 1 else "-", **generator_look(k))
         name = plain(scores.generators[k])
-        ax.annotate(name, (1, pooled), xytext=(8, -3), textcoords="offset points", fontsize=9)
-    ax.set_xticks([0, 1], ["avg", "all"])
-    ax.set_xlim(-0.2, 1.9)
+        ax.annotate(name, (last, own[-1]), xytext=(8, -3), textcoords="offset points", fontsize=9)
+    ax.set_xticks(range(len(losses)), [*losses])
+    ax.set_xlim(-0.2 * last, 1.9 * last)
     ax.set_yticks(range(1, len(scores.generators) + 1))
     ax.invert_yaxis()
     ax.set_ylabel("place (1 = best)")
@@ -89,13 +91,12 @@ def _ranks(scores: ScoresProtocol, metric: str, ax: Any) -> None:
 
 
 def _clients(scores: ScoresProtocol, metric: str, ax: Any) -> None:
-    """Each client's score, one marker a generator."""
-    rows = scores.clients[scores.clients["metric"] == metric]
-    for k, generator in enumerate(scores.generators):
-        values = rows[rows["generator"] == generator]["value"]
+    """Each client's score, one marker a generator; with what was made for it, where some is by client."""
+    cells = scores.result(metric)
+    for k, (generator, values) in enumerate(zip(scores.generators, cells.own, strict=True)):
         ax.plot(range(len(values)), values, linestyle="none", label=plain(generator), **generator_look(k))
     ax.set_xticks(range(len(scores.names)), [plain(n) for n in scores.names], rotation=45, ha="right")
-    ax.set_ylabel(scores.plain_label(metric))
+    ax.set_ylabel(scores.plain_label(metric) + ", with what was made for each client" * bool(cells.own_cells))
 
 
 def _regret(scores: ScoresProtocol, metric: str, ax: Any) -> None:
@@ -103,7 +104,8 @@ def _regret(scores: ScoresProtocol, metric: str, ax: Any) -> None:
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.patches import Rectangle
 
-    lost = regrets(scores.losses(metric).by_client).T
+    cells = scores.result(metric)
+    lost = regrets(cells.losses(cells.own)).T
     finite = lost[np.isfinite(lost)]
     top = float(finite.max()) if finite.size and finite.max() > 0 else 1.0
     hue = LinearSegmentedColormap.from_list("regret", ["white", CLIENT])
