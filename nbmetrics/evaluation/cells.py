@@ -153,7 +153,7 @@ def mixture_or_refusal(metric: Metric[Any], answers: Sequence[Any], weights: Seq
     counted = [answer for answer, share in zip(distinct, shares, strict=True) if share]
     if len(counted) == 1:
         return counted[0]
-    if any(isinstance(answer, Rows) for answer in counted):
+    if any(isinstance(part_of(answer), Rows) for answer in counted):
         seen = f"has no avg and no all under {metric.label}, which cannot weight rows"
         return InvalidInput("a generator with one distribution for each client", seen, "Read intra")
     return pool_or_refusal(metric, distinct, shares)

@@ -12,8 +12,6 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from ..metrics.base import Metric
 from ..ranking import TIE, numeral
 from .cells import ScoresProtocol
@@ -110,8 +108,8 @@ def cells_of(scores: ScoresProtocol, metric: str) -> list[list[CellText]]:
 
 
 def _mark(winners: Winners, part: str, g: int) -> str:
-    """Which number of a cell is the best of its column; a gap has no best, and neither has a single score."""
-    if g not in winners.best.get(part, ()) or (~np.isnan(winners.losses[part])).sum() < 2:
+    """Which number of a cell is the best of its column; a gap has no best, and neither has a single generator."""
+    if len(winners.is_left_out) < 2 or g not in winners.best.get(part, ()):
         return ""
     return "value" if winners.is_corrected else "plain"
 

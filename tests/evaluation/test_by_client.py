@@ -430,7 +430,29 @@ def test_figures_show_what_was_made_for_each_client(parties):
     assert [tick.get_text() for tick in ticks] == ["intra", "avg", "all"]
 
 
-def test_a_single_score_is_no_best_one(parties):
+def test_a_mixture_of_mixtures_and_a_module_are_refused(parties):
+    with pytest.raises(nm.InvalidInput, match="'right' has one distribution for each client, which is not"):
+        nm.best_mixture(*parties)
+
+    class Module:
+        def __call__(self, *latents): ...
+
+        def state_dict(self): ...
+
+    with pytest.raises(nm.InvalidInput, match=r"module .+ is given no client"):
+        nm.Generator.by_client(Module())
+
+
+def test_a_single_row_is_part_of_the_mixture(parties):
+    """As a single row of a client is part of the pool: rows or a stream, what stands is not lost."""
     clients, generators = parties
-    row = nm.evaluate(clients, {**generators, "one": generators["right"]["north"]}, "precision").to_markdown()
-    assert row.splitlines()[4].startswith("| one | ") and "**" not in row.splitlines()[4]
+    row = generators["right"]["north"][:1]
+    shares = np.array([40, 60, 50]) / 150
+    for made in (row, lambda: iter([row])):
+        scores = nm.evaluate(clients, {"g": {**generators["right"], "north": made}}, METRICS)
+        assert scores.table["intra"].isna().all()
+        for metric in METRICS:
+            of, distance = OWN[metric]
+            mixture = of([row, generators["right"]["south"], generators["right"]["east"]], shares)
+            expected = shares @ [distance(of([clients[n]], [1.0]), mixture) for n in NAMES]
+            assert scores.table.query(f"metric == '{metric}'")["avg"].item() == pytest.approx(expected, rel=1e-9)
