@@ -40,8 +40,7 @@ class ClientTask(NamedTuple):
     """One client in a task: its place, weight and rows' source; shape and checksum of its rows at a first look.
 
     `missing` : by metric, the places of the generators whose scores with it are not known; G + g for the score with
-    what
-        generator g of G made for this client
+        what generator g of G made for this client
     """
 
     position: int

@@ -19,6 +19,7 @@ import numpy as np
 from ..errors import InvalidInput, refusal_of
 from ..metrics.base import Metric, Sample, Terms, losses, rows_refusal, terms_of
 from ..metrics.generator_only import GeneratorOnly
+from ..metrics.stratified import merge_shared
 from ..summaries.rows import Rows
 from ..summaries.stream import BadRows
 from .noise import CellNoise
@@ -153,12 +154,14 @@ def pool_or_refusal(metric: Metric[Any], summaries: Sequence[Any], weights: Sequ
 
 def mixture_or_refusal(metric: Metric[Any], answers: Sequence[Any], weights: Sequence[float]) -> Any:
     """Return the summary of Σ λ_i P_i of a generator with one distribution for each client, or why there is none."""
-    if all(answer is answers[0] for answer in answers):
-        return answers[0]
-    if any(isinstance(answer, Rows) for answer in answers):
+    distinct, shares = merge_shared(answers, weights)
+    counted = [answer for answer, share in zip(distinct, shares, strict=True) if share]
+    if len(counted) == 1:
+        return counted[0]
+    if any(isinstance(part_of(answer), Rows) for answer in counted):
         seen = f"has no avg and no all under {metric.label}, which cannot weight rows"
         return InvalidInput("a generator with one distribution for each client", seen, "Read intra")
-    return pool_or_refusal(metric, answers, weights)
+    return pool_or_refusal(metric, distinct, shares)
 
 
 def terms_with_whole(

@@ -152,7 +152,7 @@ class MetricState:
             return self.refusal, None
         samples = generator.samples
         if isinstance(samples, ByClientSamples):
-            summaries = {member: self._whole_summary(member) for member in dict.fromkeys(samples.members)}
+            summaries = {member: self._whole_summary(member, True) for member in dict.fromkeys(samples.members)}
             answers = tuple([summaries[member] for member in samples.members])
             return mixture_or_refusal(self.metric, answers, weights), answers
         answered = samples.answers(self.metric)
@@ -162,12 +162,15 @@ class MetricState:
         answers = tuple(summarize(self.metric, sample, who) for sample in answered)
         return pool_or_refusal(self.metric, answers, weights), answers
 
-    def _whole_summary(self, samples: GeneratorSamples) -> Any:
-        """Return the summary of a generator's rows or distribution, or why there is none."""
+    def _whole_summary(self, samples: GeneratorSamples, is_part: bool = False) -> Any:
+        """Return the summary of a generator's rows or distribution, or why there is none.
+
+        `is_part` : of a mixture, to which rows too few for a score of their own belong, too
+        """
         sample = samples.whole(self.metric)
         if samples.reading is not None:
             return samples.reading.summary(self.metric, sample)
-        return summarize(self.metric, sample, f"generator {samples.name!r}")
+        return summarize(self.metric, sample, f"generator {samples.name!r}", is_client=is_part)
 
     def terms(self, generator: GeneratorState, positions: Sequence[int]) -> list[Terms]:
         """Return the terms of these clients with one generator."""
@@ -376,7 +379,8 @@ class Evaluation:
     def take(self, generators: Sequence[Generator]) -> tuple[str, ...]:
         """Take generators in, all of them or none where one is refused, and return their names."""
         others = [generator for generator, _ in self._sources.values()]
-        parties: tuple[Any, ...] = (*self.federation.clients, *others, *generators)
+        sources = [m for g in (*others, *generators) for m in g.for_clients(self.names)]
+        parties: tuple[Any, ...] = (*self.federation.clients, *sources)
         check_same_order([(party.name or "", party.columns) for party in parties], "generators")
         let_hash(sources_of(generators), self.store)
         seeds = ([self._seed, 1, self._count + i] for i in range(len(generators)))

@@ -48,10 +48,12 @@ def pair_of_losses(
     scores: ScoresProtocol, metric: str, corrected: bool, between: Any
 ) -> tuple[tuple[str, str], np.ndarray, np.ndarray]:
     """Return two aggregates and the losses by them; InvalidInput where `between` is no pair of them."""
-    by, pair = losses_of(scores, metric, corrected).by_aggregate, tuple(check_list(between, "between", 2))
-    if len(set(pair)) != 2:
+    by = losses_of(scores, metric, corrected).by_aggregate
+    pair = () if isinstance(between, str) else check_list(between, "between", 2)
+    parts = [check_choice(part, by, "between") for part in pair]
+    if len(set(parts)) != 2:
         raise InvalidInput("between", f"got {shown(between)}", f"Name two of {', '.join(by)}")
-    first, second = (check_choice(part, by, "between") for part in pair)
+    first, second = parts
     return (first, second), by[first], by[second]
 
 

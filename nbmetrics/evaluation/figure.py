@@ -99,7 +99,7 @@ def _clients(scores: ScoresProtocol, metric: str, ax: Any) -> None:
         values = rows[rows["generator"] == generator]["own" if "own" in rows else "value"]
         ax.plot(range(len(values)), values, linestyle="none", label=plain(generator), **generator_look(k))
     ax.set_xticks(range(len(scores.names)), [plain(n) for n in scores.names], rotation=45, ha="right")
-    ax.set_ylabel(scores.plain_label(metric))
+    ax.set_ylabel(scores.plain_label(metric) + ", each client with its own" * bool(scores.result(metric).own_cells))
 
 
 def _regret(scores: ScoresProtocol, metric: str, ax: Any) -> None:

@@ -19,6 +19,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -161,7 +162,10 @@ def _parties(result: Cells, scores: ScoresProtocol) -> Parties:
     """The rows of the clients that have a weight, or InvalidInput where there is nothing to deal."""
     if refusal := refusal_of(*result.real, *result.generated):
         raise refusal
-    for name, sample in zip(scores.generators, result.generators, strict=True):
+    for name, sample, own in zip_longest(scores.generators, result.generators, result.own_samples):
+        if own:
+            seen = f"generator {name!r} has one distribution for each client, which belong to those clients"
+            raise InvalidInput("metric", seen, "Evaluate generators with one distribution for all clients")
         if sample is None:
             seen = f"generator {name!r} answered the clients' conditions, which belong to those rows"
             raise InvalidInput("metric", seen, "Evaluate rows of outputs, and clients without condition")

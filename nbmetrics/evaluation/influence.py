@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import InvalidInput, check_number, refusal_of
 from ..metrics.base import Metric
-from ..metrics.stratified import InfluenceValues, Pieces, Strata, whole
+from ..metrics.stratified import InfluenceValues, Pieces, Strata, merge_shared, whole
 from ..ranking import same_scores
 from .resampling import Ends, Jackknife, normal_above
 
@@ -158,18 +158,22 @@ class Spread:
 class GeneratedSums:
     """The influence values on avg, all and intra of the rows of one generator, of those for each client apart."""
 
-    def __init__(self, of_all: InfluenceValues) -> None:
+    def __init__(self, of_all: InfluenceValues, own: Sequence[Strata[Any]], weights: Sequence[float]) -> None:
         self._all = of_all.generated
+        self._parts, (distinct, shares) = own, merge_shared(own, weights) if len(own) > 1 else (own, (1.0,))
+        counted = [(part, share) for part, share in zip(distinct, shares, strict=True) if share]
+        self._places = {id(part): (place, share) for place, (part, share) in enumerate(counted)}
         self._avg: list[Any] = [0.0] * len(self._all)
         self._intra: list[Any] = [0.0] * len(self._all)
 
     def add(self, mixed: InfluenceValues, own: InfluenceValues, share: float, position: int) -> None:
-        """Those on the score of one client, with the mixture and with what was made for it, `position` among them."""
+        """Those on the score of the client at `position`, with the mixture and with what was made for it."""
         self._avg = [_sum(total, share, values) for total, values in zip(self._avg, mixed.generated, strict=True)]
         if own is mixed:
             self._intra = self._avg
         else:
-            self._intra[position] = own.generated[0]
+            place, of_part = self._places[id(self._parts[position])]
+            self._intra[place] = _sum(self._intra[place], share / of_part, own.generated[0])
 
     def parts(self) -> Iterator[dict[str, np.ndarray] | None]:
         """Yield those of each part, None for a distribution."""
@@ -240,11 +244,11 @@ class Influences:
         spread = Spread(len(self.generated), len(self.real))
         together = self.metric.pool_strata(self.real, weights)
         counted = [i for i, share in enumerate(weights) if share]
-        mixed = [own[0] if len(own) == 1 else self.metric.pool_strata(own, weights) for own in self.generated]
+        mixed = [own[0] if len(own) == 1 else self._mixture(own, weights) for own in self.generated]
         pooled = [influence_values_of(self.metric, together, generator) for generator in mixed]
         spread.all[:] = [influence_values.value for influence_values in pooled]
         spread.cautions += [influence_values.caution for influence_values in pooled]
-        sums = [GeneratedSums(of_all) for of_all in pooled]
+        sums = [GeneratedSums(*pair, weights) for pair in zip(pooled, self.generated, strict=True)]
         for i, (client, share) in enumerate(zip(self.real, weights, strict=True)):
             row = [influence_values_of(self.metric, client, generator) for generator in mixed]
             spread.add_scores("client", i, row, [generator.shares for generator in mixed])
@@ -260,12 +264,16 @@ class Influences:
                 of_intra = {"intra": _stack(own, 0)} if own is not row else {}
                 spread.add_client({"avg": avg, "all": _stack(pooled, position), **of_intra}, share)
             for total, with_mixture, alone in zip(sums, row, own, strict=True):
-                total.add(with_mixture, alone, share, position)
+                total.add(with_mixture, alone, share, i)
         for g, (total, generator) in enumerate(zip(sums, mixed, strict=True)):
             for influence_values, share in zip(total.parts(), generator.shares, strict=True):
                 if influence_values is not None:
                     spread.add_generator(g, influence_values, share)
         return spread if self.is_by_client else spread.with_one_distribution()
+
+    def _mixture(self, own: Sequence[Strata[Any]], weights: Sequence[float]) -> Strata[Any]:
+        """What one generator made for all clients together."""
+        return self.metric.pool_strata(*merge_shared(own, weights))
 
     def _own(self, i: int, row: Sequence[InfluenceValues]) -> list[InfluenceValues]:
         """Those of one client with what each generator made for it; `row` : with their mixtures."""

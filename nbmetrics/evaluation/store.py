@@ -25,6 +25,7 @@ from typing import Any
 from ..errors import InvalidInput, shown
 from ..files import open_plain
 from ..metrics import Metric
+from ..metrics.stratified import merge_shared
 from ..summaries.stream import Stream
 from .cells import Cell, KeptCells
 from .fingerprints import KEY_BYTES, Fingerprints
@@ -183,7 +184,7 @@ class MetricStore(KeptCells):
     ) -> None:
         self._store, of = store, store.fingerprints
         self._metric, self._terms = of.of_metric(metric), of.of_terms(metric)
-        self._clients, self._weights = list(clients), ",".join(map(repr, weights))
+        self._clients, self._shares, self._weights = list(clients), list(weights), _numbers_text(weights)
         self._generators = [self._hashes_of(source, metric.is_conditional) for source in generators]
         self._own = [self._hashes_of(source, True) for source in generators]
 
@@ -195,8 +196,10 @@ class MetricStore(KeptCells):
         of = self._store.fingerprints
         if not isinstance(source, tuple):
             return [of.of_sample(source)] * len(self._clients)
-        answers = [of.of_sample(sample) for sample in source]
-        return answers if is_conditional else [self._joined(self._weights, *answers)] * len(answers)
+        if is_conditional:
+            return [of.of_sample(sample) for sample in source]
+        distinct, shares = merge_shared(source, self._shares)
+        return [self._joined(_numbers_text(shares), *map(of.of_sample, distinct))] * len(source)
 
     def find(self, g: int, i: int | None, *, own: bool = False) -> Cell | None:
         """Return the score of a generator with a client, with all pooled for None; None where it is not kept."""
@@ -230,6 +233,10 @@ class MetricStore(KeptCells):
         """Return the hash of several, None where one is missing."""
         hashes = [part for part in parts if part is not None]
         return self._store.fingerprints.of_text(*hashes) if len(hashes) == len(parts) else None
+
+
+def _numbers_text(numbers: Iterable[float]) -> str:
+    return ",".join(map(repr, numbers))
 
 
 def _checked_folder(folder: Any) -> Path:

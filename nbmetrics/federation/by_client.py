@@ -39,6 +39,8 @@ class ByClient:
                 raise InvalidInput("source", "is an empty dict", FIX)
             check_names(list(sources), "source")
             return cls(dict(sources))
+        if hasattr(sources, "state_dict"):
+            raise InvalidInput("source", f"got the module {shown(sources)}, which is given no client", FIX)
         if callable(sources):
             _check_call(sources)
             return cls(sources)

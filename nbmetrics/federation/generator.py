@@ -221,7 +221,12 @@ def _sources_by_client(source: Any) -> ByClient:
     by_client = ByClient.of(source) if isinstance(source, Mapping) else source
     if callable(by_client.sources):
         return by_client
-    own = {name: _as_generator(item, f"source, client {name!r}") for name, item in by_client.sources.items()}
+    own, by_item = {}, dict[Any, Generator]()  # what several clients share stays one generator
+    for name, item in by_client.sources.items():
+        key = os.path.realpath(item) if isinstance(item, (str, os.PathLike)) else id(item)
+        if key not in by_item:
+            by_item[key] = _as_generator(item, f"source, client {name!r}")
+        own[name] = by_item[key]
     if nested := [name for name, item in own.items() if item.is_by_client]:
         raise InvalidInput(f"source, client {nested[0]!r}", "is a dict of clients again", "Give one source")
     return ByClient(own)

@@ -24,6 +24,7 @@ import pandas as pd
 from ..errors import InvalidInput, check_count, refusal_of, shown
 from ..evaluation.evaluate import evaluate
 from ..evaluation.scores import Scores
+from ..federation import as_generators
 from ..metrics import metric_of
 from ..metrics.base import Sample
 from ..metrics.kid.estimators import AllPairs
@@ -145,7 +146,7 @@ def best_mixture(
     ({'left': 0.5, 'right': 0.5}, 0.0, 'left')
     """
     halved = Halved(on_all_pairs(metric), check_count(seed, "seed", minimum=0))
-    scores = evaluate(federation, generators, halved, samples=samples, seed=seed, progress=progress)
+    scores = evaluate(federation, as_generators(generators), halved, samples=samples, seed=seed, progress=progress)
     result = scores.result(halved.name)
     if refusal := refusal_of(*result.real, *result.generated):
         raise refusal

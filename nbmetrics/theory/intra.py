@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import check_same_order
 from ..errors import InvalidInput
 from ..federation import Federation, Generator
 from ..metrics import metric_of
@@ -75,6 +76,7 @@ def _both_sides(metric: Metric[Any], clients: Federation, generator: Any) -> tup
     if not source.is_by_client:
         raise InvalidInput("generator", "has one distribution for all clients", "Give a dict client -> source")
     members = source.for_clients(clients.names)
+    check_same_order([(party.name or "", party.columns) for party in (*clients, *members)], "generator")
     return of_clients(metric, clients), [metric.summarize(sample_of(member, metric, clients)) for member in members]
 
 

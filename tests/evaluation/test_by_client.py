@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.linalg import sqrtm
 
@@ -357,3 +358,137 @@ def test_plots_show_intra_and_each_client_with_its_own(parties):
     ]
     own = scores.clients.query("generator == 'right' and metric == 'fid'")["own"]
     np.testing.assert_allclose(clients[0].lines[0].get_ydata(), own)
+
+
+def columns_of(scores):
+    return scores.table.drop(columns=["generator", "metric"]).to_numpy(float)
+
+
+def stream_of(rows):
+    return lambda: iter(np.array_split(rows, 3))
+
+
+@pytest.mark.parametrize("shared", [np.asarray, np.ndarray.tolist, pd.DataFrame, stream_of])
+def test_what_some_clients_share_counts_once(parties, shared):
+    """A distribution for two of three clients, as with clusters of clients, is that of one client of their weight."""
+    clients, _ = parties
+    rng = np.random.default_rng(5)
+    rows, east, real = rng.normal(size=(60, 3)), rng.normal(size=(70, 3)), np.array([40, 60, 50]) / 150
+    both = shared(rows)
+    scores = nm.evaluate(clients, {"g": {"north": both, "south": both, "east": east}}, METRICS)
+    for metric in METRICS:
+        of, distance = OWN[metric]
+        mixture = of([rows, east], [real[0] + real[1], real[2]])
+        expected = real @ [distance(of([clients[n]], [1.0]), mixture) for n in NAMES]
+        row = scores.table.query(f"metric == '{metric}'").iloc[0]
+        assert row["avg"] == pytest.approx(expected, rel=1e-9)
+        assert row["all"] == pytest.approx(distance(of([clients[n] for n in NAMES], real), mixture), rel=1e-9)
+
+
+def test_what_all_clients_share_has_scores_that_cannot_weigh_rows(parties):
+    clients, _ = parties
+    rows = np.random.default_rng(1).normal(size=(90, 3)).tolist()
+    shared, one = columns_of(nm.evaluate(clients, {"s": dict.fromkeys(NAMES, rows), "one": rows}, "precision"))
+    np.testing.assert_allclose(shared, one)
+
+
+def test_intervals_of_what_some_clients_share_are_those_of_simulations():
+    errors, centres = [], []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        of = zip((0, 0.2, 2), NAMES, (2, 3, 1), strict=True)
+        clients = [nm.Client(rng.normal(k, 1, (90, 2)), name=n, weight=w) for k, n, w in of]
+        both, east = rng.normal(0.8, 1.1, (40, 2)), rng.normal(2.2, 1.2, (60, 2))
+        made = {"north": both, "south": both, "east": east}
+        scores = nm.evaluate(nm.Federation(clients), {"g": made}, METRICS, uncertainty=nm.Influence(), progress=False)
+        spreads = [scores.result(m).noise.source.spread(scores.weights) for m in METRICS]
+        centres.append([[s.intra[0], s.avg[0]] for s in spreads])
+        errors.append([[s.variance["intra"].root[0], s.variance["avg"].root[0]] for s in spreads])
+    ratio = np.sqrt(np.mean(np.square(errors), axis=0)) / np.std(centres, axis=0, ddof=1)
+    assert (ratio > 0.75).all() and (ratio < 1.35).all()
+
+
+def test_the_store_tells_shared_rows_from_equal_ones(tmp_path, parties):
+    clients, _ = parties
+    rows = np.random.default_rng(1).normal(size=(50, 3))
+    for made in ({n: rows.copy() for n in NAMES}, dict.fromkeys(NAMES, rows)):
+        kept = nm.evaluate(clients, {"g": made}, METRICS, store=tmp_path)
+        np.testing.assert_allclose(columns_of(kept), columns_of(nm.evaluate(clients, {"g": made}, METRICS)), rtol=1e-12)
+
+
+def test_the_same_path_is_one_distribution(tmp_path, parties):
+    clients, generators = parties
+    np.save(tmp_path / "g.npy", generators["right"]["north"])
+    made = {n: str(tmp_path / "g.npy") for n in NAMES}
+    np.testing.assert_allclose(
+        columns_of(nm.evaluate(clients, {"g": made}, "kid")),
+        columns_of(nm.evaluate(clients, {"g": dict.fromkeys(NAMES, generators["right"]["north"])}, "kid")),
+        rtol=1e-12,
+    )
+
+
+@pytest.mark.parametrize("which", [NAMES, NAMES[1:2]])
+def test_columns_in_another_order_are_refused(parties, which):
+    """Rows are taken by position: a frame with the columns z, y, x would be scored as x, y, z."""
+    clients, generators = parties
+    frames, made = (
+        {n: pd.DataFrame(rows, columns=list("xyz")) for n, rows in side.items()}
+        for side in (clients, generators["right"])
+    )
+    made |= {n: made[n][["z", "y", "x"]] for n in which}
+    with pytest.raises(nm.InvalidInput, match=f"'g for {which[0]}' is 'z', of 'north' 'x'"):
+        nm.evaluate(frames, {"g": made}, "fid")
+    for check in (nm.theory.kid_intra_identity, nm.theory.intra_convexity):
+        with pytest.raises(nm.InvalidInput, match="is 'z', of 'north' 'x'"):
+            check(frames, made)
+
+
+def test_heterogeneity_says_why_it_has_none(parties):
+    with pytest.raises(nm.InvalidInput, match="'right' has one distribution for each client, which belong to"):
+        nm.evaluate(*parties, "fid").heterogeneity("fid")
+
+
+@pytest.mark.parametrize("between", ["intra", ("intra",), ([], {}), ("all", "all"), None, ("intra", "gap")])
+def test_between_that_is_no_pair_is_refused(parties, between):
+    with pytest.raises(nm.InvalidInput, match="between"):
+        nm.evaluate(*parties, "fid").inversions("fid", between=between)
+
+
+def test_figures_show_what_was_made_for_each_client(parties):
+    clients, generators = parties
+    scores = nm.evaluate(clients, {**generators, "one": generators["right"]["north"]}, "precision")
+    (panel,) = scores.plot(metric="precision", kind="clients").axes
+    np.testing.assert_allclose(np.ravel([line.get_ydata() for line in panel.lines]), scores.clients["own"])
+    assert panel.get_ylabel() == "Precision, each client with its own"
+    assert not scores.plot(metric="precision", kind="regret").axes[0].patches  # hatches, where there is no score
+    assert scores.plot(metric="precision").axes[0].get_title() == "Precision: some have no score"
+    ticks = scores.plot(metric="precision", kind="ranks").axes[0].get_xticklabels()
+    assert [tick.get_text() for tick in ticks] == ["intra", "avg", "all"]
+
+
+def test_a_mixture_of_mixtures_and_a_module_are_refused(parties):
+    with pytest.raises(nm.InvalidInput, match="'right' has one distribution for each client, which is not"):
+        nm.best_mixture(*parties)
+
+    class Module:
+        def __call__(self, *latents): ...
+
+        def state_dict(self): ...
+
+    with pytest.raises(nm.InvalidInput, match=r"module .+ is given no client"):
+        nm.Generator.by_client(Module())
+
+
+def test_a_single_row_is_part_of_the_mixture(parties):
+    """As a single row of a client is part of the pool: rows or a stream, what stands is not lost."""
+    clients, generators = parties
+    row = generators["right"]["north"][:1]
+    shares = np.array([40, 60, 50]) / 150
+    for made in (row, lambda: iter([row])):
+        scores = nm.evaluate(clients, {"g": {**generators["right"], "north": made}}, METRICS)
+        assert scores.table["intra"].isna().all()
+        for metric in METRICS:
+            of, distance = OWN[metric]
+            mixture = of([row, generators["right"]["south"], generators["right"]["east"]], shares)
+            expected = shares @ [distance(of([clients[n]], [1.0]), mixture) for n in NAMES]
+            assert scores.table.query(f"metric == '{metric}'")["avg"].item() == pytest.approx(expected, rel=1e-9)
