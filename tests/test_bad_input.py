@@ -389,7 +389,7 @@ def test_a_file_that_is_no_npy_file_is_refused_without_advice_to_unpickle_it(tmp
     assert "pickle" not in str(refused.value)
     np.savez(Path("rows.npz"), north=X)
     with pytest.raises(
-        nm.InvalidInput, match=r"contains arrays by name: \['north'\]. Give one: np\.load\(path\)\[name\]"
+        nm.InvalidInput, match=r"contains arrays by name: \['north'\]. If 'north' is rows of features, give np"
     ):
         nm.Client(Path("rows.npz"))
 

@@ -6,6 +6,7 @@ computes the `Cells` of all metrics at once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -217,7 +218,8 @@ class MetricState:
         """Return the table of these generators; the cells of pooled clients are computed when asked for."""
         samples = tuple([generator.sample(self.metric) for generator in generators])
         own = [g.samples.answers(self.metric) or () if g.is_by_client else () for g in generators]
-        whole = [sample for sample in (*samples, *(s for made in own for s in made)) if sample is not None]
+        fewest = [min(made, key=lambda sample: sample.size or math.inf) for made in own if made]
+        whole = [sample for sample in (*samples, *fewest) if sample is not None]
         sides = [
             [sample for sample in side if sample.moments is None or self.metric.takes_moments]
             for side in (self.samples, whole)
@@ -279,6 +281,8 @@ class MetricState:
         if self.has_influence_values(design):
             return
         check_can_resample(self.metric)
+        if not whole and isinstance(design, Influence):
+            return  # intervals of other metrics stand
         if not whole:
             raise NO_RESAMPLING_BY_CLIENT
         samples = [g.whole(self.metric) for g in whole]

@@ -55,7 +55,8 @@ class ByClient:
         """Return the source for each of these clients; InvalidInput, by name, where one is missing or unknown."""
         if callable(self.sources):
             return [partial(self.sources, name) for name in names]
-        missing, unknown = [n for n in names if n not in self.sources], [n for n in self.sources if n not in names]
+        known = set(names)
+        missing, unknown = [n for n in names if n not in self.sources], [n for n in self.sources if n not in known]
         if missing or unknown:
             parts = [("no source for", "client", missing), ("a source for", "unknown client", unknown)]
             seen = " and ".join(f"has {what} {_listed(kind, some)}" for what, kind, some in parts if some)

@@ -336,6 +336,16 @@ def test_clients_vary_apart_so_variances_of_intra_add_up(parties, weights):
 def test_resampling_refuses_what_has_one_distribution_a_client(parties):
     with pytest.raises(nm.InvalidInput, match="no intervals by resampling"):
         nm.evaluate(*parties, "precision", uncertainty=nm.Jackknife())
+    scores = nm.evaluate(*parties, ["fid", "precision"], uncertainty=nm.Influence())
+    assert scores.table["intra_low"].isna().tolist() == [False, False, True, True]
+    assert any(line.startswith("Precision has no intervals") for line in scores.cautions)
+
+
+def test_few_rows_are_counted_by_generator(parties):
+    clients, generators = parties
+    few = {name: {client: rows[:20] for client, rows in made.items()} for name, made in generators.items()}
+    cautions = nm.evaluate(clients, few, "fid").cautions
+    assert any("2 of 2 generators have fewer than 30 rows" in line for line in cautions)
 
 
 def test_a_dashboard_shows_a_table_of_each_client_with_its_own(parties):

@@ -186,7 +186,7 @@ class WeightedScores:
     avg_centres, all_centres : (G,) losses that decisions use; avg of the clients that have rows enough
     avg_draws, all_draws : (B, G) their noise, None where it is not known
     p : of the test that the clients differ by chance alone; None where there is none
-    why : the pooled scores have no noise, "" where they have
+    why : the pooled scores of some generator have no noise, "" where all have or it is not known yet
     """
 
     metric_view: MetricView
@@ -235,7 +235,7 @@ class WeightedScores:
             all_draws = None if all(noise.all_reasons) else round_as_page(noise.all)
         effective = weights if deciding is None else deciding
         avg_centres = average(view.centres, effective)
-        why = "" if noise is None or all_draws is not None else next(iter(noise.all_reasons), "")
+        why = "" if noise is None else next((r for r in noise.all_reasons if r and r != NOT_YET), "")
         avg = average(view.values, weights)
         plain_avg = np.where(np.isnan(avg), average(view.values, effective), avg)
         return cls(view, avg, plain_avg, pooled, avg_centres, all_centres, avg_draws, all_draws, p, why)
