@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidInput, check_names, shown
+from ..lazy_imports import import_room
 from ..partition import natural
 
-ROWS = ".npy"
+ARRAYS = (".npy", ".npz")
 FIX = "Give a dict client -> source, a folder with a sub-folder for each client, or a function (client, n, rng) -> rows"
 MAX_NAMES_SHOWN = 3
 
@@ -73,15 +74,18 @@ def _listed(kind: str, names: Sequence[str]) -> str:
 
 
 def sources_in(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the sub-folders of a folder, or its .npy files, by the name of the client."""
+    """Yield the sub-folders of a folder, or its files of arrays, by the name of the client."""
     try:
         entries = sorted((e for e in folder.iterdir() if e.name[0] != "."), key=lambda e: natural(e.name))
     except OSError as error:
         raise InvalidInput("source", f"{shown(str(folder))} cannot be read ({error.strerror})", FIX) from None
     folders = [entry for entry in entries if entry.is_dir()]
-    rows = [entry for entry in entries if entry.is_file() and entry.suffix.lower() == ROWS]
-    if not (folders or rows) or (folders and rows):
-        seen = f"{shown(str(folder))} has {len(folders)} sub-folders and {len(rows)} .npy files"
+    rows = [entry for entry in entries if entry.is_file() and entry.suffix.lower() in ARRAYS]
+    refusal = import_room("features").files.refusal_by_name
+    images = [entry for entry in entries if entry.is_file() and entry not in rows and not refusal((entry.name,))]
+    if images or bool(folders) == bool(rows):
+        kinds = f"{len(folders)} sub-folders, {len(rows)} files of arrays and {len(images)} images of its own"
+        seen = f"{shown(str(folder))} has {kinds}"
         raise InvalidInput(
             "source", seen, "Give a folder with one sub-folder of images, or one .npy file, for each client"
         )

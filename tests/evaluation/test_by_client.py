@@ -169,6 +169,18 @@ def test_a_folder_has_a_file_for_each_client(tmp_path, parties):
     np.testing.assert_allclose(scores.table["intra"], expected.table["intra"], rtol=1e-12)
 
 
+def test_a_folder_of_reference_statistics_or_with_loose_images(tmp_path, parties):
+    clients, generators = parties
+    for name, rows in generators["right"].items():
+        nm.Moments.of(rows).save(tmp_path / f"{name}.npz")
+    scores = nm.evaluate(clients, {"g": nm.Generator.by_client(tmp_path)}, "fid")
+    expected = nm.evaluate(clients, {"g": generators["right"]}, "fid")
+    np.testing.assert_allclose(columns_of(scores), columns_of(expected), rtol=1e-9)
+    (tmp_path / "loose.png").write_bytes(b"")
+    with pytest.raises(nm.InvalidInput, match="0 sub-folders, 3 files of arrays and 1 images of its own"):
+        nm.Generator.by_client(tmp_path)
+
+
 def test_images_by_client_go_through_the_extractor():
     rng = np.random.default_rng(0)
     images = {n: rng.integers(0, 255, (30, 8, 8), dtype=np.uint8) for n in ("a", "b")}
