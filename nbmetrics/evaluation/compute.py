@@ -21,6 +21,7 @@ from ..federation import Federation, Generator
 from ..metrics import Metric, Sample
 from ..metrics.base import Terms
 from ..metrics.stratified import Strata
+from ..ranking import lowest
 from .cells import (
     Cell,
     Cells,
@@ -218,7 +219,7 @@ class MetricState:
         """Return the table of these generators; the cells of pooled clients are computed when asked for."""
         samples = tuple([generator.sample(self.metric) for generator in generators])
         own = [g.samples.answers(self.metric) or () if g.is_by_client else () for g in generators]
-        fewest = [min(made, key=lambda sample: sample.size or math.inf) for made in own if made]
+        fewest = [made[lowest([sample.size or math.inf for sample in made])] for made in own if made]
         whole = [sample for sample in (*samples, *fewest) if sample is not None]
         sides = [
             [sample for sample in side if sample.moments is None or self.metric.takes_moments]
