@@ -1,9 +1,10 @@
 """Clients with weights, and the generators to score: checked once here, so that every later room can trust them.
 
-client.py      one holder of real data        generator.py   what is scored
-federation.py  clients with weights           dealing.py     federations out of one data set
-pictures.py    what counts as images, and how they become rows;  folder.py  clients in folders
-mix.py         sizes and classes as a table;  figure.py  the same as a picture
+client.py            one holder of real data      generator.py          what is scored
+federation.py        clients with weights         by_client.py          what a generator makes for each client
+partition_schemes.py federations of one data set  regroup.py            the same clients, put together anew
+image_sources.py     what counts as images        folder.py             clients in folders
+composition.py       sizes and classes, a table   figure.py             the same as a picture
 """
 
 from .client import Client
