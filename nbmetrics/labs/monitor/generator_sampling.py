@@ -89,6 +89,9 @@ class GeneratorSampler:
 
     def check(self, source: Any) -> None:
         """Refuse, without drawing, what cannot be a generator of these clients."""
+        if isinstance(source, Generator) and source.is_by_client:
+            seen = "has one distribution for each client, which is not watched"
+            raise InvalidInput("source", seen, "Give a function (n, rng) -> rows, and use nm.evaluate in the end")
         if source is None or isinstance(source, (Distribution, Generator)):
             return
         if callable(source):

@@ -200,6 +200,7 @@ def test_what_goes_wrong_is_told_and_the_loop_goes_on(monitored):
         ("source", (0, 3)),
         ("source", (0, "folder")),
         ("source", (0, lambda: 0)),
+        ("source: has one distribution for each client", (0, nm.Generator.by_client({"a": np.zeros((5, 3))}))),
         ("losses", (0, None)),
     ],
 )
