@@ -77,8 +77,8 @@ def report_of(options: Namespace) -> Report:
     generated = generated_parties(options.generated, by_class=options.by_class)
     notes += containment_notes(clients, generated)
     reader = PartyReader(lambda: settings(options))
-    made = [own for party in generated for own in (parties_within(party) if options.by_class else [party])]
-    has_images = not all(party.is_rows for party in (*clients, *made))
+    parts = [part for party in generated for part in (parties_within(party) if options.by_class else [party])]
+    has_images = not all(party.is_rows for party in (*clients, *parts))
     if has_images:
         _check_probabilities(metrics, options.extractor)
         reader.extraction  # noqa: B018 - a wrong extractor is told before anything is read

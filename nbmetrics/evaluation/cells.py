@@ -154,14 +154,14 @@ def pool_or_refusal(metric: Metric[Any], summaries: Sequence[Any], weights: Sequ
 
 def mixture_or_refusal(metric: Metric[Any], answers: Sequence[Any], weights: Sequence[float]) -> Any:
     """Return the summary of Σ λ_i P_i of a generator with one distribution for each client, or why there is none."""
-    distinct, shares = merge_shared(answers, weights)
-    counted = [answer for answer, share in zip(distinct, shares, strict=True) if share]
-    if len(counted) == 1:
-        return counted[0]
-    if any(isinstance(part_of(answer), Rows) for answer in counted):
+    parts, shares = merge_shared(answers, weights)
+    weighty = [part for part, share in zip(parts, shares, strict=True) if share]
+    if len(weighty) == 1:
+        return weighty[0]
+    if any(isinstance(part_of(part), Rows) for part in weighty):
         seen = f"has no avg and no all under {metric.label}, which cannot weight rows"
         return InvalidInput("a generator with one distribution for each client", seen, "Read intra")
-    return pool_or_refusal(metric, distinct, shares)
+    return pool_or_refusal(metric, parts, shares)
 
 
 def terms_with_whole(
@@ -485,7 +485,9 @@ class Cells:
         lines = caution_lines(self.label, cautions) if any(cautions) else []
         if not isinstance(self.together, InvalidInput):
             caution = self.metric.pooled_caution(self.together, self.all.tolist())
-            lines += [f"{'' if self.noise is None else 'plain '}{self.label} all: {caution}."] if caution else []
+            own_bias = "; parts made for each client add a bias of their own" * any(self.is_by_client)
+            plain = "" if self.noise is None else "plain "
+            lines += [f"{plain}{self.label} all: {caution}{own_bias}."] if caution else []
         if self.noise is not None:
             lines += caution_lines(self.label, self.noise.cautions(self.weights))
         return list(dict.fromkeys(lines))

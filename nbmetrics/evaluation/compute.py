@@ -219,7 +219,7 @@ class MetricState:
         """Return the table of these generators; the cells of pooled clients are computed when asked for."""
         samples = tuple([generator.sample(self.metric) for generator in generators])
         own = [g.samples.answers(self.metric) or () if g.is_by_client else () for g in generators]
-        fewest = [made[lowest([sample.size or math.inf for sample in made])] for made in own if made]
+        fewest = [parts[lowest([part.size or math.inf for part in parts])] for parts in own if parts]
         whole = [sample for sample in (*samples, *fewest) if sample is not None]
         sides = [
             [sample for sample in side if sample.moments is None or self.metric.takes_moments]

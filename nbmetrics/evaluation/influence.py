@@ -160,9 +160,9 @@ class GeneratedSums:
 
     def __init__(self, of_all: InfluenceValues, own: Sequence[Strata[Any]], weights: Sequence[float]) -> None:
         self._all = of_all.generated
-        self._parts, (distinct, shares) = own, merge_shared(own, weights) if len(own) > 1 else (own, (1.0,))
-        counted = [(part, share) for part, share in zip(distinct, shares, strict=True) if share]
-        self._places = {id(part): (place, share) for place, (part, share) in enumerate(counted)}
+        self._own, (parts, shares) = own, merge_shared(own, weights) if len(own) > 1 else (own, (1.0,))
+        weighty = [(part, share) for part, share in zip(parts, shares, strict=True) if share]
+        self._places = {id(part): (place, share) for place, (part, share) in enumerate(weighty)}
         self._avg: list[Any] = [0.0] * len(self._all)
         self._intra: list[Any] = [0.0] * len(self._all)
 
@@ -172,7 +172,7 @@ class GeneratedSums:
         if own is mixed:
             self._intra = self._avg
         else:
-            place, of_part = self._places[id(self._parts[position])]
+            place, of_part = self._places[id(self._own[position])]
             self._intra[place] = _sum(self._intra[place], share / of_part, own.generated[0])
 
     def parts(self) -> Iterator[dict[str, np.ndarray] | None]:

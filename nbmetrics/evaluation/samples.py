@@ -53,13 +53,13 @@ def resolve_metrics(
         for metric in chosen
     ]
     for metric, samples in zip(chosen, samples_by_metric, strict=True):
-        seen = [sample for sample in samples if sample.moments is None or metric.takes_moments]
+        eligible = [sample for sample in samples if sample.moments is None or metric.takes_moments]
         try:
-            if not seen and not isinstance(metric, GeneratorOnly):
+            if not eligible and not isinstance(metric, GeneratorOnly):
                 refusal = rows_refusal(metric, samples[0], f"client {federation.names[0]!r}")
                 resolved.append((metric, refusal))
                 continue
-            resolved.append((metric.resolve(seen), None))
+            resolved.append((metric.resolve(eligible), None))
         except InvalidInput as error:
             if is_of_call(error):
                 raise

@@ -35,9 +35,8 @@ class Scores:
 
     Attributes
     ----------
-    table : DataFrame generator, metric, avg, all, gap; with intra where some generator has one distribution a client
-    clients : DataFrame generator, client, metric, value; with own, the score with what was made for the client,
-        likewise
+    table : DataFrame generator, metric, avg, all, gap; and intra where some generator has one distribution a client
+    clients : DataFrame generator, client, metric, value; and own, with what was made for the client, beside intra
     ledger : DataFrame client, metric, aggregate, bytes, …: what each client sends for each aggregate
     provenance : dict, where they come from: version of nbmetrics, date (UTC), settings, metrics, extractor with the
         hash of its weights, and numbers of rows; of an `evaluate` with a store how many scores were found there, too

@@ -198,8 +198,8 @@ class MetricStore(KeptCells):
             return [of.of_sample(source)] * len(self._clients)
         if is_conditional:
             return [of.of_sample(sample) for sample in source]
-        distinct, shares = merge_shared(source, self._shares)
-        return [self._joined(_numbers_text(shares), *map(of.of_sample, distinct))] * len(source)
+        parts, shares = merge_shared(source, self._shares)
+        return [self._joined(_numbers_text(shares), *map(of.of_sample, parts))] * len(source)
 
     def find(self, g: int, i: int | None, *, own: bool = False) -> Cell | None:
         """Return the score of a generator with a client, with all pooled for None; None where it is not kept."""

@@ -16,6 +16,7 @@ from ..partition import natural
 
 ARRAYS = (".npy", ".npz")
 FIX = "Give a dict client -> source, a folder with a sub-folder for each client, or a function (client, n, rng) -> rows"
+FIX_FUNCTION = "Give one of (client, n, rng): n rows for the client of that name"
 MAX_NAMES_SHOWN = 3
 
 
@@ -43,7 +44,7 @@ class ByClient:
         if hasattr(sources, "state_dict"):
             raise InvalidInput("source", f"got the module {shown(sources)}, which is given no client", FIX)
         if callable(sources):
-            _check_call(sources)
+            check_call(sources, 3, FIX_FUNCTION)
             return cls(sources)
         raise InvalidInput("source", f"got {shown(sources)}", FIX)
 
@@ -56,8 +57,8 @@ class ByClient:
         """Return the source for each of these clients; InvalidInput, by name, where one is missing or unknown."""
         if callable(self.sources):
             return [partial(self.sources, name) for name in names]
-        known = set(names)
-        missing, unknown = [n for n in names if n not in self.sources], [n for n in self.sources if n not in known]
+        clients = set(names)
+        missing, unknown = [n for n in names if n not in self.sources], [n for n in self.sources if n not in clients]
         if missing or unknown:
             parts = [("no source for", "client", missing), ("a source for", "unknown client", unknown)]
             seen = " and ".join(f"has {what} {_listed(kind, some)}" for what, kind, some in parts if some)
@@ -93,14 +94,13 @@ def sources_in(folder: Path) -> Iterator[tuple[str, Path]]:
     yield from ((entry.stem, entry) for entry in rows)
 
 
-def _check_call(function: Callable[..., Any]) -> None:
-    """Raise InvalidInput for a function that takes other than three arguments, where its signature tells."""
+def check_call(function: Callable[..., Any], arguments: int, fix: str) -> None:
+    """Raise InvalidInput for a function that cannot be called with so many arguments, where its signature tells."""
     try:
         call = signature(function)
     except (TypeError, ValueError):  # built in, without a signature
         return
     try:
-        call.bind("client", 1, None)
+        call.bind(*[None] * arguments)
     except TypeError:
-        seen = f"is a function of {shown(str(call))}"
-        raise InvalidInput("source", seen, "Give one of (client, n, rng): n rows for the client of that name") from None
+        raise InvalidInput("source", f"is a function of {shown(str(call))}", fix) from None

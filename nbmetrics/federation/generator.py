@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from ..summaries.reference import Moments
 from ..summaries.source_kinds import is_rows_path
 from ..summaries.sources import is_batch_function, is_loader
 from ..summaries.stream import Stream
-from .by_client import ByClient
+from .by_client import ByClient, check_call
 from .client import distribution_or_rows, open_npy
 from .image_sources import (
     are_images,
@@ -33,6 +32,7 @@ from .image_sources import (
 
 # An iterator that has given so many clients or generators is taken for an endless one.
 MAX_PARTIES = 100_000
+FIX_FUNCTION = "Give one of (n, rng): n rows, drawn with the NumPy generator rng"
 NO_EXTRACTOR = (
     "Make the federation of images too, such as nm.Federation.from_folder(…), or say what made its rows: "
     "nm.Federation(…, extractor=…)"
@@ -88,7 +88,7 @@ class Generator:
         if callable(self.source) and not isinstance(self.source, Distribution) and not is_batch_function(self.source):
             if hasattr(self.source, "state_dict"):
                 object.__setattr__(self, "source", module_source(self.source))
-            _check_call(self.source)
+            check_call(self.source, 2, FIX_FUNCTION)
             return
         source = open_npy(self.source, "source")
         if is_rows_path(source) or not are_images(source):
@@ -230,19 +230,6 @@ def _sources_by_client(source: Any) -> ByClient:
     if nested := [name for name, item in own.items() if item.is_by_client]:
         raise InvalidInput(f"source, client {nested[0]!r}", "is a dict of clients again", "Give one source")
     return ByClient(own)
-
-
-def _check_call(function: Callable[..., Any]) -> None:
-    """Raise InvalidInput for a function that takes other than two arguments, where its signature tells."""
-    try:
-        call = signature(function)
-    except (TypeError, ValueError):  # built in, without a signature
-        return
-    try:
-        call.bind(None, None)
-    except TypeError:
-        seen = f"is a function of {shown(str(call))}"
-        raise InvalidInput("source", seen, "Give one of (n, rng): n rows, drawn with the NumPy generator rng") from None
 
 
 def as_generators(generators: Any, *, may_be_by_client: bool = False) -> tuple[Generator, ...]:

@@ -111,7 +111,7 @@ def whole(pieces: Pieces[T]) -> T:
 
 def merge_shared(parts: Sequence[T], weights: Sequence[float]) -> tuple[list[T], list[float]]:
     """Return what several clients share only once, with the sum of their weights."""
-    distinct, shares = list({id(part): part for part in parts}.values()), dict[int, list[float]]()
+    singles, shares = list({id(part): part for part in parts}.values()), dict[int, list[float]]()
     for part, weight in zip(parts, weights, strict=True):
         shares.setdefault(id(part), []).append(weight)
-    return distinct, [math.fsum(shares[id(part)]) for part in distinct]
+    return singles, [math.fsum(shares[id(part)]) for part in singles]

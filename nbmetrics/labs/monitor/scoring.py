@@ -269,8 +269,8 @@ def _deviations(draws: Sequence[np.ndarray]) -> np.ndarray:
 def _centre(sample: Sample) -> np.ndarray | None:
     """Return the variance of all features together, then the mean, (1 + d,); None of a distribution without them."""
     if sample.rows is None:
-        known = sample.moments or sample.exact_distribution
-        return np.concatenate([[np.trace(known.cov)], known.mean]) if has_moments(known) else None
+        source = sample.moments or sample.exact_distribution
+        return np.concatenate([[np.trace(source.cov)], source.mean]) if has_moments(source) else None
     rows = to_numpy(to_float64(sample.rows))
     return np.concatenate([[rows.var(axis=0, ddof=1).sum() if len(rows) > 1 else 0.0], rows.mean(axis=0)])
 

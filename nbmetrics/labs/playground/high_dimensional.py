@@ -64,8 +64,8 @@ def wide_scene(
     """Return the scene of clients of any width, with the data it holds, and what the page draws of each."""
     if generators is None:
         generators = _default(federation)
-    check_has_points(given := as_generators(generators))
-    extracted = [generator.through(federation.extraction) for generator in given]
+    check_has_points(named_generators := as_generators(generators))
+    extracted = [generator.through(federation.extraction) for generator in named_generators]
     if federation.is_conditional:
         raise InvalidInput("clients", "have a condition, which this lab does not show", "Score them with nm.evaluate")
     for kind, count in (("clients", len(federation)), ("generators", len(extracted))):
