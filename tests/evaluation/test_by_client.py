@@ -511,3 +511,17 @@ def test_a_single_row_is_part_of_the_mixture(parties):
             mixture = of([row, generators["right"]["south"], generators["right"]["east"]], shares)
             expected = shares @ [distance(of([clients[n]], [1.0]), mixture) for n in NAMES]
             assert scores.table.query(f"metric == '{metric}'")["avg"].item() == pytest.approx(expected, rel=1e-9)
+
+
+def test_p_values_of_intra_are_those_of_draws_of_two_equal_generators():
+    """Two generators of one law a client, four features: a one-sided p below .1 in a fifth of 120 runs, either side."""
+    below = np.zeros((2, 2))
+    for seed in range(120):
+        rng = np.random.default_rng([7, seed])
+        clients = {name: rng.normal(k, 1.0, (60, 4)) for k, name in enumerate("ab")}
+        made = {g: {name: rng.normal(k + 0.3, 1.0, (50, 4)) for k, name in enumerate("ab")} for g in "gh"}
+        scores = nm.evaluate(clients, made, METRICS, uncertainty=nm.Influence(), progress=False)
+        for m, metric in enumerate(METRICS):
+            flips = scores.flips(metric).iloc[0]
+            below[m] += flips["intra_p"] < 0.1, flips["avg_p"] < 0.1
+    assert (np.abs(below / 120 - 0.2) < 0.12).all(), below
