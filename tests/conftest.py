@@ -88,6 +88,18 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.write_line(f"SKIPPED {count} slow tests; make test-all runs them")
 
 
+@pytest.fixture(autouse=True)
+def threadless():
+    """`make test-threadless`: each test runs where no thread can start."""
+    if os.environ.get("NBMETRICS_TEST_THREADLESS") != "1":
+        yield
+        return
+    from tests.threadless import without_threads
+
+    with without_threads():
+        yield
+
+
 @pytest.fixture(autouse=True, scope="session")
 def own_home(tmp_path_factory):
     """No test reads or fills the cache of whoever runs them; processes that tests start inherit it."""

@@ -16,6 +16,8 @@ ROOMS = [
     "errors",
     "lazy_imports",
     "files",
+    "threads",
+    "progress",
     "ranking",
     "datasets",
     "arrays",

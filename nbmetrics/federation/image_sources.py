@@ -16,6 +16,7 @@ import numpy as np
 from ..arrays import Array, as_rows, concat, is_array, uniform_blocks
 from ..errors import InvalidInput, caller_level, shown
 from ..lazy_imports import import_room
+from ..progress import progress_bar
 
 # Images that a function is asked for at a time; part of what a seed means, so no setting changes it.
 IMAGES_PER_DRAW = 64
@@ -162,7 +163,7 @@ def batched_rows(source: Callable[..., Any], extraction: Any, who: str) -> Calla
         total = asked if is_count else len(asked)
         extraction.check_unchanged()
         parts: list[Array] = []
-        with _bar(extraction.progress, total, who) as bar:
+        with progress_bar(extraction.progress, total, who, " images") as bar:
             for block in uniform_blocks(total, IMAGES_PER_DRAW):
                 count = block.stop - block.start
                 batch = source(count if is_count else asked[block], rng.spawn(1)[0])
@@ -173,13 +174,6 @@ def batched_rows(source: Callable[..., Any], extraction: Any, who: str) -> Calla
         return concat(parts)
 
     return rows
-
-
-def _bar(progress: str | bool, total: int, who: str) -> Any:
-    from tqdm.auto import tqdm
-
-    delay = 1.0 if progress == "auto" else 0.0
-    return tqdm(total=total, desc=who, unit=" images", disable=progress is False, delay=delay, leave=False)
 
 
 def _is_batch(value: Any) -> bool:

@@ -17,6 +17,7 @@ import traitlets
 from ...errors import InvalidInput, check_choice, printable, shown
 from ...evaluation.scores import Scores
 from ...evaluation.store import Store
+from ...threads import Timer
 from ..toolkit import modules
 from ..toolkit.lab import MAX_MESSAGE_LETTERS
 from ..toolkit.namespace import list_variables, suitable, why_not
@@ -119,7 +120,7 @@ class Dashboard(DashboardActions):
         self._initial_generators = comparison.generators
         self._published_at, self._current_step = 0.0, ""
         self._publish_lock = threading.Lock()
-        self._publish_timer = threading.Timer(0, self._show)
+        self._publish_timer = Timer(0, self._show, "nbmetrics Dashboard tells")
         self._edit_lock = threading.RLock()  # generators and clients come and go in cells and in the page
         presets = starts(comparison.metrics[0], comparison.weights, comparison.generators)
         of, write = self._comparison_of, self._writer
@@ -181,8 +182,8 @@ class Dashboard(DashboardActions):
         wait = self._published_at + PUBLISH_INTERVAL_SECONDS - time.monotonic() if step else 0.0
         if wait <= 0:
             return self._show()
-        self._publish_timer = threading.Timer(wait, self._show)  # the step that comes may be a long one
-        self._publish_timer.daemon, self._publish_timer.name = True, "nbmetrics Dashboard tells"
+        # the step that comes may be a long one
+        self._publish_timer = Timer(wait, self._show, "nbmetrics Dashboard tells")
         self._publish_timer.start()
 
     def _show(self) -> None:

@@ -1,0 +1,26 @@
+"""No thread starts: as in Pyodide, where Python runs in the page, and in some hosted kernels.
+
+`make test-threadless` sets NBMETRICS_TEST_THREADLESS=1, with which conftest.py has `without_threads` in each test.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+from nbmetrics.threads import NOTE
+
+
+def _refuse(thread: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")
+
+
+@contextmanager
+def without_threads() -> Iterator[None]:
+    """Have `threading.Thread.start` raise what it raises where there are no threads."""
+    with patch.object(threading.Thread, "start", _refuse), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", NOTE, RuntimeWarning)
+        yield
