@@ -44,7 +44,7 @@ def rows_of(distribution, rng, n: int = ROWS) -> np.ndarray:
 
 
 def relative_kl(rows, first, second) -> tuple[float, float]:
-    """Their estimate, KL(real ‖ second) − KL(real ‖ first) in nats, and its standard error, as `simu_ours.py` has it."""
+    """Return KL(real ‖ second) − KL(real ‖ first) in nats, estimated as in `simu_ours.py`, and its standard error."""
     z, other = (((rows - centre) / scale) ** 2 for centre, scale in (first, second))
     values = 0.5 * (other - z).sum(axis=1)
     estimate = np.log(second[1] / first[1]).sum() + values.mean()

@@ -66,3 +66,20 @@ def test_the_benchmark_rejects_as_often_as_the_closed_form_says(epsilon, is_leve
         simulation.power(mean, error),
     )
     assert abs(share - power) < 4 * np.sqrt(power * (1 - power) / runs)
+
+
+def test_several_clients_are_strata_of_one_test():
+    """Relative KL of the weighted mixture: a weighted mean, whose variances add up."""
+    (first, generators), (second, _) = data(0.02, 1), data(0.02, 2)
+    parts = [simulation.relative_kl(rows, *generators) for rows in (first, second[:500])]
+    weights = np.array([0.3, 0.7])
+    estimate = weights @ [value for value, _ in parts]
+    errors = [error * np.sqrt(n / (n - 1)) for (_, error), n in zip(parts, (1000, 500))]
+    clients = {name: nm.Client(rows, weight=w) for name, rows, w in zip("ab", (first, second[:500]), weights)}
+    named = {name: nm.Gaussian(centre, scale**2) for name, (centre, scale) in zip("12", generators)}
+    exact = nm.Jackknife(groups=1000)
+    scores = nm.evaluate(clients, named, "log_likelihood", uncertainty=exact, progress=False)
+    assert simulation.difference(scores) == pytest.approx(estimate, abs=1e-12)
+    theirs = NormalDist().cdf(-abs(estimate) / np.hypot(*(weights * errors)))
+    assert scores.flips("log_likelihood")["avg_p"][0] == pytest.approx(theirs, rel=1e-6)
+    assert scores.flips("log_likelihood")["all_p"][0] == pytest.approx(theirs, rel=1e-6)
