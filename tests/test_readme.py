@@ -63,6 +63,24 @@ def test_default_weights_are_what_it_says():
     assert scores.with_weights([1, 1]).table["avg"][0] == pytest.approx(scores.clients["value"].mean())
 
 
+def test_recipes_beyond_images_show_what_they_say_and_tell_what_nobody_ran():
+    page, names = (ROOT / "docs/beyond_images.md").read_text("utf-8"), {}
+    for block in PYTHON.findall(page):
+        exec(block, names)
+    assert set(re.findall(r"```(\w+)\n", page)) == {"python", "py"}
+    assert all(block.startswith("# not run here: needs ") for block in re.findall(r"```py\n(.*?)```", page, re.DOTALL))
+    for recipe, metric in (("audio", "fid_infinity"), ("text", "kid"), ("text", "recall")):
+        assert set(names[recipe].ranks(metric).query("avg == 1")["generator"]) == {"both"}
+    wine = names["table"].table.set_index(["metric", "generator"])
+    assert wine["avg"]["fid", "near copies"] < wine["avg"]["fid", "one normal"]
+    assert wine["avg"]["precision", "near copies"] > wine["avg"]["precision", "one normal"]
+    assert wine["all"]["auth_pct", "near copies"] == 0 and wine["all"]["auth_pct", "one normal"] == pytest.approx(
+        84, abs=2
+    )
+    assert [(client.name, len(client.rows)) for client in names["hospitals"]] == [("lyon", 150), ("turin", 250)]
+    assert (names["cells"].heterogeneity("fid")["p"] <= 0.05).all()
+
+
 def test_its_papers_are_those_of_the_citation():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["references"]
     by_title = {reference["title"]: reference for reference in cited}

@@ -116,6 +116,19 @@ def test_another_seed_of_subsets_is_another_kid():
     assert found["kernel_inception_distance_mean"] == pytest.approx(0.0539, abs=1e-4)
 
 
+@pytest.mark.slow
+def test_a_bootstrap_of_fid_lies_above_the_score():
+    names, _ = names_after("torchmetrics")
+    import torch
+
+    wrapper, quantile = peer("torchmetrics.wrappers").BootStrapper, torch.tensor([0.05, 0.95])
+    torch.manual_seed(0)
+    fids = wrapper(names["FrechetInceptionDistance"](feature=names["Rows"]()), num_bootstraps=100, quantile=quantile)
+    fids.update(torch.from_numpy(REAL), real=True)
+    fids.update(torch.from_numpy(MADE), real=False)
+    assert fids.compute()["quantile"].tolist() == pytest.approx([1.84, 2.12], abs=0.04)
+
+
 def test_edges_of_balls_are_inside_for_torch_fidelity_alone():
     prc = peer("torch_fidelity.metric_prc").prc_features_to_metric
     import torch
