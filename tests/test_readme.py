@@ -17,7 +17,6 @@ RUN = (
     "README.md",
     "docs/metrics.md",
     "docs/intervals.md",
-    "docs/beyond_images.md",
     "docs/index.md",
     *(f"docs/howto/{p.name}" for p in (ROOT / "docs/howto").glob("*.md")),
 )

@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal
 import nbmetrics as nm
 from tests.benchmarks import relative_kl as simulation
 
-EPSILONS = (0.01, 0.03, 0.1)
+EPSILONS = (0.01, 0.1)
 
 
 def data(epsilon, run=0, is_level=False):
@@ -45,12 +45,12 @@ def test_with_the_default_groups_it_is_their_p_value_up_to_the_draw_of_the_group
     estimate, error = simulation.relative_kl(rows, *generators)
     p = [
         simulation.scores_of(rows, *generators, nm.Jackknife(seed=seed)).flips("log_likelihood")["avg_p"][0]
-        for seed in range(4)
+        for seed in range(3)
     ]
     z = NormalDist().inv_cdf
     ratios = [abs(estimate) / error / -z(float(value)) for value in p]
     assert np.ptp(p) > 0
-    assert ratios == pytest.approx(np.ones(4), abs=4 / np.sqrt(198))
+    assert ratios == pytest.approx(np.ones(3), abs=4 / np.sqrt(198))
 
 
 @pytest.mark.parametrize(("epsilon", "is_level"), [(0.02, False), (0.03, False), (0.05, True)])
