@@ -13,6 +13,7 @@ import scipy
 import nbmetrics as nm
 from tests import ROOT
 from tests.benchmarks import peers
+from tests.slow import by_default
 
 PAGE = (ROOT / "docs/coming_from.md").read_text("utf-8")
 SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
@@ -27,6 +28,8 @@ NEED = {
     "vendi-score": "vendi_score",
     "Averages over clients": "pytorch_fid.fid_score",
 }
+# Sections that take seconds, for their subsets of KID.
+SECONDS = ("clean-fid", "torchmetrics")
 CALL_SQRTM = ("pytorch-fid", "clean-fid", "dgm-eval", "ADM's evaluator", "Averages over clients")
 HAS_DISP = tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 18)
 
@@ -61,7 +64,7 @@ def test_every_block_has_a_test():
     assert {name for name, text in SECTIONS.items() if "```python" in text} == set(NEED)
 
 
-@pytest.mark.parametrize("section", NEED)
+@pytest.mark.parametrize("section", by_default(NEED, *(name for name in NEED if name not in SECONDS)))
 def test_a_block_gives_the_numbers_of_its_comments(section):
     names, printed = names_after(section)
     assert printed or section == "Averages over clients"
