@@ -75,6 +75,11 @@ class MetricView:
         return not np.allclose(self.centres[self.is_scored], plain[self.is_scored], rtol=1e-9, atol=0.0, equal_nan=True)
 
     @property
+    def average_label(self) -> str:
+        """What the weighted mean over clients is called."""
+        return "avg"
+
+    @property
     def is_same(self) -> bool:
         """Whether avg and all order the generators alike, always."""
         return isinstance(self.metric, KID)
@@ -271,6 +276,7 @@ def _verdict_of(names: Sequence[str], scores: WeightedScores, clients: Sequence[
         why=_no_noise_reason(scores),
         few=tuple(name for name, counts in zip(clients, view.counts, strict=True) if not counts),
         distance=view.is_distance,
+        average_label=view.average_label,
     )
     avg = aggregate(losses(view.metric, scores.plain_avg), scores.avg_centres, scores.avg_draws)
     if view.is_same or not view.is_pooled or len(is_done) == 1:

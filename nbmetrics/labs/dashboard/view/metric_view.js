@@ -102,13 +102,15 @@ function shownOf(facts, inputs) {
   const allNoise = isAlone ? avgNoise : noiseOf(scene.generators, result.all_draws?.[name], noiseOfOne);
   const isUnknown = !isNear && allLosses.every(Number.isNaN);
   const byAll = isOne || isUnknown ? null : aggregate(losses(all), allLosses, allNoise);
-  const found = verdictOf(byAvg, byAll, aboutOf(facts, isScored, inputs), { isOne, isNear }, inputs);
+  const about = aboutOf(facts, isScored, inputs);
+  const found = verdictOf(byAvg, byAll, about, { isOne, isNear }, inputs);
   const isAllSaid = scene.generators.every((generator) => isPooledKnown(name, generator, isNear, result));
   const shown = {
     facts,
     values,
     centres,
     isScored,
+    average: about.average,
     avg,
     all,
     plainAvg,
@@ -160,7 +162,7 @@ function verdictOf(byAvg, byAll, about, { isOne, isNear }, { scene }) {
   const { label } = about;
   if (isOne) return verdict(names, byAvg, null, about);
   if (!byAll || isNear) {
-    const named = verdict(names, byAvg, null, { ...about, label: `${label} avg` });
+    const named = verdict(names, byAvg, null, { ...about, label: `${label} ${about.average}` });
     const [headline, ...rest] = named.sentences;
     return isNear ? { ...named, sentences: [`${headline} ${NOT_FOR_THESE}`, ...rest] } : named;
   }
@@ -262,6 +264,7 @@ function aboutOf({ name, label, same, corrected, distance, sure, why }, isScored
     p: Number.isNaN(p) ? null : p,
     few: few ? once(few, left) : [],
     distance,
+    average: "avg",
     testing: (Boolean(board.filled.doing) || result.tested === false) && !board.filled.stopped,
   };
 }
