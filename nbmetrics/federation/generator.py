@@ -146,6 +146,10 @@ class Generator:
             members.append(replace(member, name=f"{self.name} for {client}", **changes))
         return tuple(members)
 
+    def without_others(self, names: Sequence[str]) -> Generator:
+        """Return this generator without what it is for other clients than these."""
+        return replace(self, source=self.source.only(names)) if isinstance(self.source, ByClient) else self
+
     def through(self, extraction: Any) -> Generator:
         """Return this generator as one of rows: its images through `extraction`, an `Extraction` or None.
 
@@ -256,7 +260,7 @@ def as_generators(generators: Any, *, may_be_by_client: bool = False) -> tuple[G
     by_client = [item.name for item in items if item.is_by_client]
     if by_client and not may_be_by_client:
         seen = f"{shown(by_client[0])} has one distribution for each client, which is not compared here"
-        fix = "Use nm.evaluate, and nm.Dashboard.from_table of its scores.clients, or give one source for all clients"
+        fix = "Use nm.evaluate or nm.Dashboard, or give one source for all clients"
         raise InvalidInput("generators", seen, fix)
     return tuple(items)
 

@@ -80,6 +80,14 @@ class VerdictContext:
         """The names of the two aggregates."""
         return self.average_label, "all"
 
+    @property
+    def is_of_clients(self) -> bool:
+        """Whether avg and all can differ by chance alone only if the clients do not differ, so that p decides.
+
+        intra and all differ for alike clients, too, where a generator's parts differ: the intervals decide alone.
+        """
+        return self.average_label == "avg"
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -115,7 +123,8 @@ def verdict(names: Sequence[str], avg: Aggregate, pooled: Aggregate | None, abou
         return _verdict("unknown", names, winners, [body, *below], about)
     sure = [g for g in placed if not any(_is_unsure(side, g) for side in sides)]
     is_known = len(sure) >= 2 and all(_is_known(side) for side in sides)
-    if about.testing and not (is_known and (len(sides) < 2 or _is_tested(about.p) or _is_exact(sides))):
+    is_tested = len(sides) < 2 or not about.is_of_clients or _is_tested(about.p)
+    if about.testing and not (is_known and (is_tested or _is_exact(sides))):
         winners = [all_lowest(side.plain) for side in sides]
         first = _first_by_scores(names, winners, about.by)
         body = f"on {about.label}, {first} so far; testing whether that is chance …"
@@ -144,13 +153,14 @@ def _state_and_headline(
     """Return the state and its headline."""
     on, average = f"on {about.label}, ", about.average_label
     tops = [all_lowest(side.plain) for side in sides]
-    is_real = not set(winners[0]) & set(winners[-1]) and (_is_exact(sides) or _clients_differ(about.p))
+    is_shown = _is_exact(sides) or not about.is_of_clients or _clients_differ(about.p)
+    is_real = not set(winners[0]) & set(winners[-1]) and is_shown
     if is_real:
         more = "Chance and sample size do not explain this"
         return "winner", f"{on}{average} and all disagree: {_leaders_by_each(names, winners, about.by)}. {more}."
     if not set(tops[0]) & set(tops[-1]):
         fix = "Corrected for few rows" if about.corrected else "Allowing for chance"
-        cause, corrected = _sample_size_clause(about.p), _corrected_leaders(names, winners, about.by)
+        cause, corrected = _sample_size_clause(about), _corrected_leaders(names, winners, about.by)
         return "size", f"{on}{_first_by_scores(names, tops, about.by)}, {cause}. {fix}, {corrected}."
     by = f", by {average} and by all" if len(sides) > 1 else ""
     always = f"; {average} and all always agree" if about.same else ""
@@ -210,8 +220,11 @@ def _clients_differ(p: float | None) -> bool:
     return p is not None and p <= SIGNIFICANCE_LEVEL
 
 
-def _sample_size_clause(p: float | None) -> str:
+def _sample_size_clause(about: VerdictContext) -> str:
     """Return whether sample size may explain two orders, as a clause."""
+    p = about.p
+    if not about.is_of_clients:
+        return "which sample size may explain"
     if p is None or math.isnan(p):
         return "which sample size may explain (not tested)"
     if _clients_differ(p):
@@ -322,7 +335,7 @@ def _winners_without_correction(
 def _checked_sentences(sides: Sequence[Aggregate], about: VerdictContext) -> list[str]:
     """Return what was checked, with either outcome, so that silence is never good news."""
     said = []
-    if len(sides) > 1 and not _is_exact(sides):
+    if len(sides) > 1 and about.is_of_clients and not _is_exact(sides):
         if about.p is None or math.isnan(about.p):
             said.append("Not tested: whether the clients differ by more than chance.")
         else:

@@ -9,7 +9,7 @@
 import { NumberTable } from "../../toolkit/view/chart.js";
 import { el, scroller, setAttributes, setText, watchSize } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/name_width.js";
-import { hintOf, legendOf, partsOf, plainTable, rowsOf, savedTable, worstWords } from "./leaderboard_rows.js";
+import { gapName, hintOf, legendOf, partsOf, plainTable, rowsOf, savedTable, worstWords } from "./leaderboard_rows.js";
 import { scoreOf } from "./metric_view.js";
 import { choose, sortByLoss } from "./place_ranges.js";
 import { Ribbon } from "./ribbon.js";
@@ -22,7 +22,7 @@ const headsOf = (average) => ({
   avg: average,
   allPlace: "place by all",
   all: "all",
-  gap: "gap",
+  gap: gapName({ average }),
   worst: "worst client",
 });
 const COLUMNS = /** @type {(keyof Cells)[]} */ (Object.keys(headsOf("avg")));
@@ -36,7 +36,9 @@ const ROW_PX = { least: 30, plain: 34, most: 56, all: 258 };
 // Of the rows that are shown without scrolling.
 const MAX_UNSCROLLED_PX = 306;
 const meaningsOf = (/** @type {string} */ average) =>
-  `${average}: the weighted mean of the clients’ own scores. all: one score against the clients’ data, pooled by weight.`;
+  average === "intra"
+    ? "intra: the weighted mean of the clients’ scores, each with what the generator made for it. all: one score of all that was made against the clients’ data, both pooled by weight."
+    : "avg: the weighted mean of the clients’ own scores. all: one score against the clients’ data, pooled by weight.";
 const FAR = {
   saved: "Not known for these weights: needs a notebook",
   live: "Not known for these weights yet: Python is computing",

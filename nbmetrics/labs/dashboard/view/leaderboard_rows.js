@@ -97,8 +97,9 @@ function cellsOf(g, { clients }, shown, parts, places) {
 
 /** What to look for on the first level. @param {Shown} shown */
 export function hintOf({ average, facts }) {
-  if (facts.pooled === false) return "";
-  return `${average}: mean over clients. all: clients pooled.`;
+  const isIntra = average === "intra";
+  if (facts.pooled === false) return isIntra ? `No all: ${facts.label} cannot weight rows.` : "";
+  return `${average}: mean over clients${isIntra ? ", each with its own output" : ""}. all: clients pooled.`;
 }
 
 /** The client that is worst off with the winner by avg. @param {Scene} scene @param {Numbers} numbers @param {Shown} shown */
@@ -130,6 +131,7 @@ export function legendOf(numbers, { average, facts, errors, byAll, few }, logs) 
     few.length ? leftOut(numbers, few, average) : "",
     facts.corrected ? "Scores are corrected for few rows; “plain” marks uncorrected ones." : "",
     facts.same && !byAll ? `${average} and all always agree: they differ by the same number for every generator.` : "",
+    average === "intra" ? "How much of intra − all comes from numbers of rows is not known." : "",
     logs.length ? `Dots of ${logs.join(" and ")} are on a logarithmic scale.` : "",
   ]
     .filter(Boolean)
@@ -141,6 +143,11 @@ function leftOut({ clients, shares }, few, average) {
   const names = few.map((i, k) => `${inWords(clients[i].name)} (${clients[i].rows}${k ? "" : " rows"})`);
   const share = few.reduce((sum, i) => sum + shares[i], 0);
   return `${average} and worst client leave out ${listed(names, [...names.keys()])}, ${percent(share)} of the weight: too few rows.`;
+}
+
+/** What average − all is called. @param {{average: string}} shown */
+export function gapName({ average }) {
+  return average === "intra" ? "intra − all" : "gap";
 }
 
 /** @param {number} value */
@@ -167,8 +174,8 @@ export function plainTable({ generators }, { clients }, shown) {
   const heads = [
     "Generator",
     ...parts.flatMap(({ label }) => headsOf(label)),
-    "gap",
-    "gap by size",
+    gapName(shown),
+    ...sizes.heads,
     "worst",
     "of client",
   ];

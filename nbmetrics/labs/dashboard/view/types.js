@@ -10,8 +10,9 @@
  * @typedef {{name: string, rows: number, share: number, classes?: string[]}} ClientFacts
  * @typedef {{name: string, label: string, higher: boolean, best: number | null, same: boolean, corrected: boolean,
  *   pooled?: boolean, distance?: boolean, sure: boolean, why?: string, note: string}} MetricFacts
+ * @typedef {{by_client?: boolean, unpooled?: string[]}} GeneratorFacts  of one distribution for each client, and metrics without all
  * @typedef {Record<string, Record<string, Written[]>>} Cells  by metric and generator, one a client
- * @typedef {{clients: ClientFacts[], generators: Record<string, {rows?: number}>, metrics: MetricFacts[], values: Cells,
+ * @typedef {{clients: ClientFacts[], generators: Record<string, GeneratorFacts>, metrics: MetricFacts[], values: Cells,
  *   centres: Cells, few?: Record<string, string[]>, regroup?: Change[], leaves?: number[],
  *   tree?: [number, number, number][], ledger?: Cost[], gaps?: Record<string, import("../../toolkit/view/kid_gap.js").PackedGap>, filled: {done: number, total: number, doing: string, stopped?: boolean, why?: string}}} Board
  * @typedef {{metric: string, aggregate: string, up: [number, number], down: [number, number], reveals: string}} Cost  least and most bytes of a client

@@ -60,7 +60,8 @@ export function verdict(names, avg, pooled, context) {
   }
   const sure = placed.filter((g) => !sides.some((side) => isUnsure(side, g)));
   const areKnown = sure.length >= 2 && sides.every(isKnown);
-  if (about.testing && !(areKnown && (!pooled || isTested(about.p) || isExact(sides)))) {
+  const hasTest = !pooled || !isOfClients(about) || isTested(about.p);
+  if (about.testing && !(areKnown && (hasTest || isExact(sides)))) {
     const winners = sides.map(({ plain }) => firstOf(plain));
     const body = `on ${about.label}, ${firsts(names, winners, about)} so far; testing whether that is chance …`;
     return verdictOf("testing", names, winners, [body, ...withoutScore(names, placed)], about);
@@ -85,7 +86,8 @@ export function verdict(names, avg, pooled, context) {
 function stateAndHeadline(names, sides, winners, about, size) {
   const on = `on ${about.label}, `;
   const [last, tops] = [winners.length - 1, sides.map(({ plain }) => firstOf(plain))];
-  if (!isShared(winners[0], winners[last]) && (isExact(sides) || doDiffer(about.p))) {
+  const areShown = isExact(sides) || !isOfClients(about) || doDiffer(about.p);
+  if (!isShared(winners[0], winners[last]) && areShown) {
     const more = "Chance and sample size do not explain this";
     return {
       state: "winner",
@@ -94,7 +96,7 @@ function stateAndHeadline(names, sides, winners, about, size) {
   }
   if (!isShared(tops[0], tops[last])) {
     const fix = about.corrected ? "Corrected for few rows" : "Allowing for chance";
-    const body = `${on}${firsts(names, tops, about)}, ${sampleSizeClause(about.p)}. ${fix}, ${correctedLeaders(names, winners, about)}.`;
+    const body = `${on}${firsts(names, tops, about)}, ${sampleSizeClause(about)}. ${fix}, ${correctedLeaders(names, winners, about)}.`;
     return { state: "size", body };
   }
   const by = last > 0 ? `, by ${about.average} and by all` : "";
@@ -152,8 +154,13 @@ const isTested = (p) => p !== null && !Number.isNaN(p);
 /** @param {number | null} p */
 const doDiffer = (p) => isTested(p) && p <= SIGNIFICANCE_LEVEL;
 
-/** How far sample size accounts for two orders. @param {number | null} p */
-function sampleSizeClause(p) {
+/** Whether avg and all differ by more than chance only if the clients do, so that p decides; of intra and all the intervals do. @param {Context} about */
+const isOfClients = ({ average }) => average === "avg";
+
+/** How far sample size accounts for two orders. @param {Context} about */
+function sampleSizeClause(about) {
+  const { p } = about;
+  if (!isOfClients(about)) return "which sample size may explain";
   if (!isTested(p)) return "which sample size may explain (not tested)";
   return doDiffer(p) ? "which sample size may still explain" : "which sample size alone can explain";
 }
@@ -248,9 +255,10 @@ function winnersWithoutCorrection(names, sides, winners, about, state) {
 }
 
 /** What was looked at, well or ill, so that silence is never good news. @param {Aggregate[]} sides @param {Context} about */
-function checks(sides, { p, enough, clients, few, average }) {
+function checks(sides, about) {
+  const { p, enough, clients, few, average } = about;
   const said = [];
-  if (sides.length > 1 && !isExact(sides)) {
+  if (sides.length > 1 && isOfClients(about) && !isExact(sides)) {
     const how = doDiffer(p) ? "differ" : "are not shown to differ";
     const text = isTested(p) ? `Checked: the clients ${how} by more than chance (${pText(p)}).` : "";
     said.push(text || "Not tested: whether the clients differ by more than chance.");
