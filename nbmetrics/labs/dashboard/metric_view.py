@@ -302,7 +302,7 @@ def _verdict_of(names: Sequence[str], scores: WeightedScores, clients: Sequence[
         why=_no_noise_reason(scores),
         few=tuple(name for name, counts in zip(clients, view.counts, strict=True) if not counts),
         distance=view.is_distance,
-        average_label=view.average_label,
+        average=view.average_label,
     )
     avg = aggregate(losses(view.metric, scores.plain_avg), scores.avg_centres, scores.avg_draws)
     if view.is_same or not view.is_pooled or len(is_done) == 1:

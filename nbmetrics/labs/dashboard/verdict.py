@@ -57,7 +57,7 @@ class VerdictContext:
     p : of the test that clients differ by chance only; None where it was not made
     why : the reason why there are no draws
     few : names of the clients that have not
-    average_label : what the weighted mean over clients is called: avg or intra
+    average : what the weighted mean over clients is called: avg or intra
     distance : whether a true score is never below 0, and an estimate may be
     testing : whether what is not known yet is still computed
     """
@@ -73,12 +73,12 @@ class VerdictContext:
     few: tuple[str, ...] = ()
     distance: bool = False
     testing: bool = False
-    average_label: str = "avg"
+    average: str = "avg"
 
     @property
     def by(self) -> tuple[str, str]:
         """The names of the two aggregates."""
-        return self.average_label, "all"
+        return self.average, "all"
 
     @property
     def is_of_clients(self) -> bool:
@@ -86,7 +86,7 @@ class VerdictContext:
 
         intra and all differ for alike clients, too, where a generator's parts differ: the intervals decide alone.
         """
-        return self.average_label == "avg"
+        return self.average == "avg"
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def _state_and_headline(
     size: int,
 ) -> tuple[str, str]:
     """Return the state and its headline."""
-    on, average = f"on {about.label}, ", about.average_label
+    on, average = f"on {about.label}, ", about.average
     tops = [all_lowest(side.plain) for side in sides]
     is_shown = _is_exact(sides) or not about.is_of_clients or _clients_differ(about.p)
     is_real = not set(winners[0]) & set(winners[-1]) and is_shown
@@ -343,7 +343,7 @@ def _checked_sentences(sides: Sequence[Aggregate], about: VerdictContext) -> lis
             said.append(f"Checked: the clients {how} by more than chance ({p_text(about.p)}).")
     if about.enough is not None:
         rows = ROWS_AT_ONLY if about.enough < about.clients else ROWS_AT
-        whose = f"{about.average_label} leaves out" if len(sides) > 1 else "without"
+        whose = f"{about.average} leaves out" if len(sides) > 1 else "without"
         left = f": {whose} {join_names(about.few, range(len(about.few)), NAMES_LISTED_OF_MORE)}" if about.few else ""
         said.append(f"{rows} {about.enough} of {about.clients} clients{left}.")
     return said
