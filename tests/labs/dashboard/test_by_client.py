@@ -168,15 +168,23 @@ def test_draws_have_the_variances_of_influence_values(lab):
 
 
 def test_parts_that_clients_share_are_drawn_once():
-    """One array for all clients, given by client, has the noise of intra that it has as avg; two share one of two."""
-    clients, generators = parties()
-    rows, other = generators["shared"], generators["honest"]["east"]
-    one = {"all alike": dict.fromkeys(NAMES, rows), "two": {"north": rows, "south": rows, "east": other}, "whole": rows}
+    """One array for all clients, given by client, has the noise of intra that it has as avg; equal copies of it vary
+    by themselves, and so less on the mean."""
+    rng = np.random.default_rng(3)
+    clients = {n: rng.normal(0, 1, (400, 2)) for n in NAMES}
+    rows, other = rng.normal(0.5, 1, (60, 2)), rng.normal(0.5, 1, (60, 2))
+    one = {
+        "alike": dict.fromkeys(NAMES, rows),
+        "two": {"north": rows, "south": rows, "east": other},
+        "copies": {n: rows.copy() for n in NAMES},
+        "whole": rows,
+    }
     cells = nm.evaluate(clients, one, "kid", uncertainty=nm.Influence()).result("kid")
     noise, spread = whole_noise(cells, count=4000), cells.noise.source.spread(cells.weights)
     intra = noise.by_client @ np.array(cells.weights)
     np.testing.assert_allclose(intra.std(axis=0), spread.variance["intra"].root, rtol=0.08)
-    np.testing.assert_allclose(intra[:, 0].std(), intra[:, 2].std(), rtol=0.08)
+    np.testing.assert_allclose(intra[:, 0].std(), intra[:, 3].std(), rtol=0.08)
+    assert intra[:, 2].std() < 0.8 * intra[:, 3].std()
 
 
 def test_what_more_rows_would_do_counts_the_rows_of_all_parts(lab):
