@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -143,7 +144,9 @@ class Generator:
         for client, source in zip(names, self.source.for_clients(names, who), strict=True):
             member = _as_generator(source, who)
             changes = {"columns": member.columns or self.columns, "extraction": member.extraction or self.extraction}
-            members.append(replace(member, name=f"{self.name} for {client}", **changes))
+            members.append(own := copy(member))  # its rows were checked, which takes as long as to read them
+            for attribute, value in {"name": f"{self.name} for {client}", **changes}.items():
+                object.__setattr__(own, attribute, value)
         return tuple(members)
 
     def without_others(self, names: Sequence[str]) -> Generator:

@@ -282,7 +282,7 @@ class Dashboard(DashboardActions):
         return [*comparison.verdict(scene.metric, scene).sentences, *others]
 
     def certificate(self) -> Certificate:
-        """Return the least re-weighting of the clients that dethrones the winner by avg (or intra), on the metric in view.
+        """Return the least re-weighting that dethrones the winner by avg, or by intra, on the metric in view.
 
         Waits until all is known, unless cancelled. Clients with too few rows take no part, as in the verdict.
 
