@@ -92,5 +92,5 @@ def test_the_winner_by_intra_a_slider_and_a_cell(opened, saved):
     names = page.python.names
     own = nm.evaluate({"digit 2": names["real"]["digit 2"]}, {"swapped": names["made"]["digit 3"]}, "fid")
     expect(chosen).to_contain_text(f"Plain FID {own.table['all'][0]:.3f} =")
-    expect(chosen).to_contain_text("It is of what swapped made for digit 2")
+    expect(chosen).to_contain_text("Compared with what swapped made for digit 2")
     painted(page)

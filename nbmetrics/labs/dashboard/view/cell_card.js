@@ -45,7 +45,7 @@ export class CellCard {
     if (this.root.hidden) return;
     setText(this.head, `${client}, ${generator}`);
     const { by_client: isOwn } = this.store.model.get("board").generators[generator] ?? {};
-    const own = isOwn ? ` It is of what ${generator} made for ${client}, where its rows are numbered.` : "";
+    const own = isOwn ? ` Compared with what ${generator} made for ${client}; its row numbers refer to that.` : "";
     setText(this.score, `${comparison(cells, scene, client, i)}${own}`);
     setText(this.part, shareWords(numbers, cells, scene, i, g));
     this.paintDetails(scene, numbers, cells.isScored[generator][i]);
