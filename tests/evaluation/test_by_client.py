@@ -257,14 +257,13 @@ def test_features_of_another_width_are_refused_by_the_name_of_the_client(parties
         nm.evaluate(clients, {"g": wrong})
 
 
-def test_clients_with_conditions_and_labs_refuse_it(parties):
+def test_clients_with_conditions_and_the_playground_refuse_it(parties):
     clients, generators = parties
     conditional = {n: nm.Client(rows, condition=rows) for n, rows in clients.items()}
     with pytest.raises(nm.InvalidInput, match="the clients have conditions"):
         nm.evaluate(conditional, generators)
-    for lab in (nm.Dashboard, nm.Playground):
-        with pytest.raises(nm.InvalidInput, match="'right' has one distribution for each client, which is not"):
-            lab(clients, generators)
+    with pytest.raises(nm.InvalidInput, match="'right' has one distribution for each client, which is not"):
+        nm.Playground(clients, generators)
 
 
 def test_a_store_keeps_scores_with_what_was_made_for_a_client(tmp_path, parties):

@@ -48,6 +48,9 @@ class Dashboard(DashboardActions):
     The view is there at once, and fills in: the scores of the pooled clients first, then the clients of the leaders,
     then the rest. `scores`, `verdict`, `snapshot` and `export_html` wait until all is known.
 
+    Where a generator on show has one distribution for each client (`nm.Generator.by_client`), each cell is a client's
+    score with what was made for it, and the mean of the cells is intra = Σ λ_i D(S_i, S_{G,i}) in the place of avg.
+
     Parameters
     ----------
     federation, generators, metrics : as `nm.evaluate` takes them
@@ -280,7 +283,7 @@ class Dashboard(DashboardActions):
         return [*comparison.verdict(scene.metric, scene).sentences, *others]
 
     def certificate(self) -> Certificate:
-        """Return the least re-weighting of the clients that dethrones the winner by avg, on the metric in view.
+        """Return the least re-weighting that dethrones the winner by avg, or by intra, on the metric in view.
 
         Waits until all is known, unless cancelled. Clients with too few rows take no part, as in the verdict.
 
