@@ -27,6 +27,7 @@ def test_its_labs_are_there_again_and_move(lab_page, lab_server, kept_kernel, ke
     # JupyterLab shows no widgets of a notebook that it, or its user, never ran
     NotebookNotary(data_dir=str(lab_server.work.parent / "data")).sign(nbformat.reads(text, as_version=4))
     kept_kernel.clear()
+    kept_kernel.end()  # by a new one, which knows no widgets
     lab_page.nbmetrics_errors.clear()
     kept_kernel.open(name)
     for lab, said in kept.read("notebook.json").items():
