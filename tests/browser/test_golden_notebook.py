@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from nbformat.sign import NotebookNotary
 
+from tests.browser.frontends import FIND, end_sessions, watched
 from tests.browser.page import drag, until
 from tests.golden import pages
 from tests.golden.release import releases
@@ -21,19 +22,21 @@ NUMBERS = """table => [...table.tBodies[0].rows].map(
 
 @pytest.mark.jupyterlab
 @pytest.mark.parametrize("kept", releases(), ids=str)
-def test_its_labs_are_there_again_and_move(lab_page, lab_server, kept_kernel, kept):
+def test_its_labs_are_there_again_and_move(browser, lab_server, kept):
     name, text = f"{kept}.ipynb", pages.read(kept, pages.NOTEBOOK)
     (lab_server.work / name).write_text(text, "utf-8")
     # JupyterLab shows no widgets of a notebook that it, or its user, never ran
     NotebookNotary(data_dir=str(lab_server.work.parent / "data")).sign(nbformat.reads(text, as_version=4))
-    kept_kernel.clear()
-    kept_kernel.end()  # by a new one, which knows no widgets
-    lab_page.nbmetrics_errors.clear()
-    kept_kernel.open(name)
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = watched(context.new_page())
+    page.goto(f"{lab_server.url}/lab/tree/{name}?reset")
+    page.evaluate(FIND)
+    page.nbmetrics_errors.clear()  # as in open_notebook
     for lab, said in kept.read("notebook.json").items():
-        assert_moves(lab_page, lab_page.get_by_role("group", name=lab, exact=True), lab, said["rows"])
-    assert not lab_page.nbmetrics_errors
-    kept_kernel.clear()
+        assert_moves(page, page.get_by_role("group", name=lab, exact=True), lab, said["rows"])
+    assert not page.nbmetrics_errors
+    end_sessions(lab_server)
+    context.close()
 
 
 def assert_moves(page, root, lab, rows):
