@@ -19,8 +19,8 @@ from tests.slow import by_default
 
 FOLDER = ROOT / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-# Half of the time of all; tests of theory, experiments, cluster and federated try what they show.
-LONG = ("07_theorems", "08_federated_digits", "11_beyond_one_machine")
+# Half of the time of all; tests of theory, experiments, cluster, federated and dashboard try what they show.
+LONG = ("07_theorems", "08_federated_digits", "11_beyond_one_machine", "12_which_generator")
 
 
 # A kernel that is as when it began, but that what it has imported is there at once.
@@ -201,6 +201,7 @@ def test_sample_size_says_what_is_written(ran):
     assert few[-2] > 0.05 > few[-1] and np.isnan(few[2:5]).all(), "KID's test still sees the difference"
 
 
+@pytest.mark.slow
 def test_which_generator_says_what_is_written(ran):
     said = text_of(ran("12_which_generator"))
     assert "avg and all disagree: blend wins by avg" in said and "KID, there is a tie" in said

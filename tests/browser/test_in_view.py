@@ -30,7 +30,7 @@ from tests.slow import by_default
 
 NOTEBOOKS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
 SIZES = [(1366, 768), (1920, 1080), (1024, 768)]
-QUICK = [(name, SIZES[0]) for name in NOTEBOOKS if name[:2] in ("00", "04", "05")]
+QUICK = [(name, SIZES[0]) for name in NOTEBOOKS if name[:2] in ("00", "05")]
 A_LAB = re.compile(r"\bnm\.(Playground|CorrelationLab|TwinsLab|MemorizationLab|Dashboard|Monitor|PrivacyLab)\b")
 # The cell before the lab's is in the middle of the view, as after a Shift+Enter, and nothing moves any more.
 READY = """async index => {
