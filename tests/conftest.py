@@ -9,10 +9,13 @@ HYPOTHESIS_PROFILE=search make test-python
 
 import os
 import re
+import sys
 from functools import partial
 
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+# Its import builds a grammar of web addresses, seconds of a processor, for a format that no schema of nbformat has.
+sys.modules.setdefault("rfc3987_syntax", None)
 
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
