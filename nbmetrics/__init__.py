@@ -48,7 +48,7 @@ _ROOMS = {
     "labs": ["Playground", "CorrelationLab", "TwinsLab", "MemorizationLab", "Dashboard", "Monitor", "PrivacyLab"],
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
-_MODULES = ("metrics", "scene", "theory", "experiments", "figures", "datasets", "training", "federated")
+_MODULES = ("metrics", "scene", "theory", "experiments", "figures", "datasets", "training", "federated", "torch")
 
 __all__ = ["__version__", *_HOME, *_MODULES]
 

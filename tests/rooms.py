@@ -30,6 +30,7 @@ ROOMS = [
     "theory",
     "features",
     "training",
+    "torch",
     "cluster",
     "federated",
     "experiments",

@@ -23,7 +23,7 @@ from ..distributions import Distribution, draw_rows
 from ..errors import InvalidInput, check_choice, shown
 from ..summaries.rows import Rows
 from ..summaries.stream import BadRows
-from .capabilities import CAPABILITIES, Fold, Terms
+from .capabilities import CAPABILITIES, Fold, Sums, Terms
 from .sample import Sample
 from .stratified import InfluenceValues, Strata
 
@@ -41,6 +41,13 @@ class Defaults:
 
     def fold(self, dim: int) -> Fold[Any]:
         raise NotImplementedError
+
+    def additive_sums(self, dim: int) -> Sums[Any]:
+        seen = f"{shown(cast(Any, self).name)} has no sums that add up over batches"
+        raise InvalidInput("metric", seen, "Use 'fid' or 'kid', or nm.evaluate on the rows")
+
+    def centred_at(self, centre: np.ndarray) -> Any:
+        return self
 
     def all_terms(self, real: Sequence[Any], generated: Sequence[Any]) -> Iterable[Iterable[Terms]]:
         return ((terms_of(cast(Any, self), client, other) for client in real) for other in generated)
