@@ -15,10 +15,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-REDUCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "sum": lambda stacked: stacked.sum(dim=0),
-    "max": lambda stacked: stacked.amax(dim=0),
-}
+
+def _sum(stacked: Tensor) -> Tensor:
+    return stacked.sum(dim=0)
+
+
+def _max(stacked: Tensor) -> Tensor:
+    return stacked.amax(dim=0)
+
+
+REDUCTIONS: dict[str, Callable[[Tensor], Tensor]] = {"sum": _sum, "max": _max}
 
 
 def is_distributed() -> bool:

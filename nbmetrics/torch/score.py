@@ -64,8 +64,9 @@ class Score(Base):
     -----
     The values are those of `nm.evaluate` on the same rows, in the columns intra, avg, all and gap: plain ones, without
     the correction for few rows that `uncertainty=` adds. Sums are float64 about the mean of the first batch, so the
-    size of batches moves no more than the last digits, and memory does not grow with the rows: d² numbers a client for
-    FID, C(d + 3, 3) for KID. FID of no more rows than features is right to about 1e-6 of its scale.
+    size of batches moves no more than the last digits, and memory does not grow with the rows: about d² numbers a
+    client for FID and C(d + 3, 3) for KID. FID of features that depend linearly on one another is right to about 1e-7
+    of its scale. An extractor must not be trained between the batches.
 
     Raises
     ------
@@ -116,6 +117,11 @@ class Score(Base):
         """How the numbers are made."""
         how = "from sums over the rows of each client; plain scores, not corrected for few rows"
         return "; ".join(filter(None, [self.metric.convention, how, self._extracted_by]))
+
+    @property
+    def update_called(self) -> bool:
+        """Whether this process has rows."""
+        return self._has_centre
 
     def extra_repr(self) -> str:
         clients = "one client" if self.is_one_client else f"{len(self.clients)} clients"
