@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "errors": ["InvalidInput"],
+    "plugins": ["PluginWarning"],
     "arrays": ["set_memory_limit"],
     "summaries.stream": ["Stream"],
     "summaries.reference": ["Moments"],

@@ -15,6 +15,7 @@ PACKAGE = ROOT / "nbmetrics"
 ROOMS = [
     "errors",
     "lazy_imports",
+    "plugins",
     "files",
     "ranking",
     "datasets",
