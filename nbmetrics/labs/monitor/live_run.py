@@ -28,6 +28,7 @@ from .run_api import Run
 from .run_folder import LogReader, Writer, resolve_folder
 from .scoring import Scoring
 from .scoring_thread import ScoringThread, StepRecord
+from .step_logger import StepLogger
 
 DEFAULT_SAMPLES = 1_000
 # Seconds that the end of a program waits for scores under way.
@@ -306,6 +307,13 @@ class LiveRun(Run):
     def on_step(self, listener: Callable[[], Any]) -> None:
         """Have `listener()` called after each step that is recorded, on the scoring thread."""
         self._listeners.append(listener)
+
+    def to(self, run: Any, past: bool = True) -> None:
+        """See `nm.Monitor.to`."""
+        tell = (lambda message: None) if self._scoring_thread is None else self._scoring_thread.errors.add
+        logger = StepLogger(run, lambda: self.history, tell, check_flag(past, "past"))
+        self._listeners.append(logger.log_new)
+        logger.log_new()
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until all steps are scored and written, or so many seconds; return whether they are."""
