@@ -51,7 +51,9 @@ def installed(folder, package, entries, code=CODE):
     module.write_text(code, "utf-8")
     info.mkdir(parents=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 0.1\n", "utf-8")
-    groups = [f"[nbmetrics.{group}]\n" + "".join(f"{n} = {v}\n" for n, v in some.items()) for group, some in entries.items()]
+    groups = [
+        f"[nbmetrics.{group}]\n" + "".join(f"{n} = {v}\n" for n, v in some.items()) for group, some in entries.items()
+    ]
     (info / "entry_points.txt").write_text("\n".join(groups), "utf-8")
 
 
@@ -126,13 +128,15 @@ def test_broken_ones_are_named_and_left_out(site):
 
 
 def test_nobody_takes_a_name_of_ours_or_of_another_package(site):
-    installed(site, "nbm_one", {"metrics": {"fid": "nbm_one:Centre", "twice": "nbm_one:Centre", "kiid": "nbm_one:impostor"}})
+    installed(
+        site, "nbm_one", {"metrics": {"fid": "nbm_one:Centre", "twice": "nbm_one:Centre", "kiid": "nbm_one:impostor"}}
+    )
     installed(site, "nbm_two", {"metrics": {"twice": "nbm_two:Centre", "K-I-D": "nbm_two:Centre"}})
     assert type(nm.metrics.metric_of("fid")) is nm.metrics.FID
     assert type(nm.metrics.metric_of("K-I-D")) is nm.metrics.KID
     with pytest.raises(nm.InvalidInput, match="metrics: got 'twice'"):
         nm.metrics.metric_of("twice")
-    with pytest.raises(nm.InvalidInput, match="'kiid' of the package nbm_one 0.1 calls itself 'fid'"):
+    with pytest.raises(nm.InvalidInput, match=r"'kiid' of the package nbm_one 0\.1 calls itself 'fid'"):
         nm.metrics.metric_of("kiid")
     assert "nbm_two" not in sys.modules
 

@@ -4,6 +4,7 @@ import copy
 import importlib
 import json
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -14,6 +15,7 @@ import pytest
 
 import nbmetrics as nm
 from tests.benchmarks import peers
+from tests.hostile import CONTAINERS, SETTINGS, VALUES
 from tests.rooms import ROOT
 from tests.slow import by_default
 
@@ -24,7 +26,7 @@ MODULE = "nbmetrics.torch.score"
 
 
 @pytest.fixture(scope="module", params=by_default(["without torchmetrics", "torchmetrics"], "without torchmetrics"))
-def Score(request):  # noqa: N802
+def Score(request):
     """The class on either base: its file is imported anew where the present one has the other base."""
     metrics = peers.imported("torchmetrics")
     if request.param == "torchmetrics" and metrics is None:
@@ -78,18 +80,16 @@ ORACLES = {"fid": frechet, "kid": mmd}
 
 
 @pytest.mark.parametrize("metric", ORACLES)
-def test_avg_all_and_gap_are_those_of_numpy(Score, metric):  # noqa: N803
+def test_avg_all_and_gap_are_those_of_numpy(Score, metric):
     found, distance = values(filled(Score(metric, clients=CLIENTS))), ORACLES[metric]
     made, everyone = np.concatenate([*GENERATED.values()]), np.concatenate([*REAL.values()])
     avg = sum(len(rows) / len(everyone) * distance(rows, made) for rows in REAL.values())
     assert list(found) == ["avg", "all", "gap"]
-    assert [*found.values()] == pytest.approx(
-        [avg, distance(everyone, made), avg - distance(everyone, made)], rel=1e-9
-    )
+    assert [*found.values()] == pytest.approx([avg, distance(everyone, made), avg - distance(everyone, made)], rel=1e-9)
 
 
 @pytest.mark.parametrize("metric", ORACLES)
-def test_intra_is_each_clients_score_with_what_was_made_for_it(Score, metric):  # noqa: N803
+def test_intra_is_each_clients_score_with_what_was_made_for_it(Score, metric):
     weights = {"lyon": 1.0, "oslo": 2.0, "turin": 1.0}
     found = values(filled(Score(metric, clients=CLIENTS, weights=weights), by_client=True))
     own = [weights[name] / 4 * ORACLES[metric](REAL[name], GENERATED[name]) for name in CLIENTS]
@@ -102,7 +102,7 @@ def test_intra_is_each_clients_score_with_what_was_made_for_it(Score, metric):  
 
 @pytest.mark.parametrize("metric", ORACLES)
 @pytest.mark.parametrize(("offset", "tolerance"), [(0.0, 1e-12), (1e3, 1e-9)])
-def test_the_numbers_are_those_of_evaluate_whatever_the_batches(Score, metric, offset, tolerance):  # noqa: N803
+def test_the_numbers_are_those_of_evaluate_whatever_the_batches(Score, metric, offset, tolerance):
     real, generated = gloo_worker.parties(offset)
     made = np.concatenate([*generated.values()])
     row = nm.evaluate(real, {"g": made}, metric, progress=False).table.iloc[0]
@@ -121,7 +121,7 @@ def test_the_numbers_are_those_of_evaluate_whatever_the_batches(Score, metric, o
 
 @pytest.mark.parametrize(("n", "m", "d"), [(10, 8, 20), (101, 101, 100), (40, 300, 80)])
 @pytest.mark.parametrize("least", [1.0, 1e-6])
-def test_fid_of_few_rows_and_of_scales_far_apart(Score, n, m, d, least):  # noqa: N803
+def test_fid_of_few_rows_and_of_scales_far_apart(Score, n, m, d, least):
     rng, scales = np.random.default_rng(1), np.geomspace(1.0, least, d)
     x, y = (rng.normal(size=(rows, d)) * scales for rows in (n, m))
     score = Score("fid")
@@ -130,7 +130,7 @@ def test_fid_of_few_rows_and_of_scales_far_apart(Score, n, m, d, least):  # noqa
     assert float(score.compute()["all"]) == pytest.approx(nm.fid(x, y), abs=1e-10 * (x.var(0).sum() + y.var(0).sum()))
 
 
-def test_fid_of_features_that_depend_on_one_another(Score):  # noqa: N803
+def test_fid_of_features_that_depend_on_one_another(Score):
     rng = np.random.default_rng(2)
     x, y = rng.normal(size=(500, 6)), rng.normal(size=(400, 2)) @ rng.normal(size=(2, 6))
     score = Score("fid")
@@ -141,7 +141,7 @@ def test_fid_of_features_that_depend_on_one_another(Score):  # noqa: N803
 
 
 @pytest.mark.parametrize("kernel", [nm.RandomFeatures(nm.RBF(2.0), 64), nm.RandomFeatures(nm.Polynomial(3), 50)])
-def test_random_features_are_those_of_evaluate(Score, kernel):  # noqa: N803
+def test_random_features_are_those_of_evaluate(Score, kernel):
     for estimator in ("unbiased", "stratified", "biased"):
         metric = nm.metrics.KID(kernel, estimator)
         row = nm.evaluate(REAL, {"g": np.concatenate([*GENERATED.values()])}, metric, progress=False).table.iloc[0]
@@ -149,7 +149,7 @@ def test_random_features_are_those_of_evaluate(Score, kernel):  # noqa: N803
         assert found == pytest.approx({part: row[part] for part in found}, rel=1e-9)
 
 
-def test_one_client_needs_no_name(Score):  # noqa: N803
+def test_one_client_needs_no_name(Score):
     score = Score("kid")
     score.update(torch.tensor(REAL["lyon"], dtype=torch.float32), True)
     score.update(torch.tensor(GENERATED["lyon"], dtype=torch.float32), False)
@@ -162,7 +162,7 @@ def test_one_client_needs_no_name(Score):  # noqa: N803
 @pytest.mark.parametrize(
     "dtype", [torch.float16, torch.bfloat16, torch.float32, torch.int8, torch.int64, torch.uint8, torch.bool]
 )
-def test_numbers_of_any_type(Score, dtype):  # noqa: N803
+def test_numbers_of_any_type(Score, dtype):
     rng = np.random.default_rng(0)
     x, y = (torch.tensor(rng.integers(0, 2 if dtype is torch.bool else 9, (50, 3))).to(dtype) for _ in range(2))
     score = Score("fid")
@@ -171,7 +171,7 @@ def test_numbers_of_any_type(Score, dtype):  # noqa: N803
     assert float(score.compute()["all"]) == pytest.approx(nm.fid(x.double(), y.double()), rel=1e-10)
 
 
-def test_labels_stand_for_clients_called_by_their_digits(Score):  # noqa: N803
+def test_labels_stand_for_clients_called_by_their_digits(Score):
     score, rows = Score("fid", clients=range(3)), np.concatenate([*REAL.values()])
     labels = torch.tensor(np.repeat([0, 1, 2], [len(part) for part in REAL.values()]))
     score.update(rows, real=True, client=labels)
@@ -181,7 +181,7 @@ def test_labels_stand_for_clients_called_by_their_digits(Score):  # noqa: N803
     assert score.clients == ("0", "1", "2") and values(score) == pytest.approx(values(named), rel=1e-12)
 
 
-def test_memory_does_not_grow_with_the_rows(Score):  # noqa: N803
+def test_memory_does_not_grow_with_the_rows(Score):
     score, rng = Score("kid", clients=["a", "b"]), np.random.default_rng(0)
     batches = [torch.tensor(rng.normal(size=(4000, 8))) for _ in range(5)]
     count = 0
@@ -204,7 +204,8 @@ def test_memory_does_not_grow_with_the_rows(Score):  # noqa: N803
 # ---- the interface
 
 
-def test_reset_copies_and_states(Score, tmp_path):  # noqa: N803
+@pytest.mark.filterwarnings("ignore:The ``compute`` method")
+def test_reset_copies_and_states(Score, tmp_path):
     score = filled(Score("kid", clients=CLIENTS))
     wanted = values(score)
     assert values(copy.deepcopy(score)) == wanted
@@ -218,8 +219,7 @@ def test_reset_copies_and_states(Score, tmp_path):  # noqa: N803
     assert set(module.half().state_dict()) == {f"score.{name}" for name in score.metric_state}
     assert score.real_sums.dtype == torch.float64 and values(score.to("cpu")) == wanted
     score.reset()
-    with pytest.raises(nm.InvalidInput, match="there are no real rows yet"), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("warnings.warn", lambda *args, **kwargs: None)
+    with pytest.raises(nm.InvalidInput, match="there are no real rows yet"):
         score.compute()
     assert values(filled(score)) == pytest.approx(wanted, rel=1e-12)
 
@@ -230,7 +230,7 @@ def test_it_pickles():
     assert values(pickle.loads(pickle.dumps(score))) == values(score)
 
 
-def test_states_in_and_out_of_inference_mode(Score):  # noqa: N803
+def test_states_in_and_out_of_inference_mode(Score):
     score = Score("fid", clients=CLIENTS)
     with torch.inference_mode():
         filled(score, generated={})
@@ -244,7 +244,7 @@ def test_states_in_and_out_of_inference_mode(Score):  # noqa: N803
 
 
 @pytest.mark.parametrize("by_client", [False, True])
-def test_states_are_merged_about_one_centre(Score, by_client):  # noqa: N803
+def test_states_are_merged_about_one_centre(Score, by_client):
     for metric in ORACLES:
         whole = filled(Score(metric, clients=CLIENTS), by_client=by_client)
         parts = [Score(metric, clients=CLIENTS) for _ in range(3)]
@@ -257,7 +257,7 @@ def test_states_are_merged_about_one_centre(Score, by_client):  # noqa: N803
         parts[0].merge_state(Score("fid", clients=CLIENTS))
 
 
-def test_images_by_an_extractor(Score):  # noqa: N803
+def test_images_by_an_extractor(Score):
     rng = np.random.default_rng(0)
     real, made = (rng.integers(0, 256, (30, 6, 6), dtype=np.uint8) for _ in range(2))
     network = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(36, 4))
@@ -314,7 +314,7 @@ class Group:
         return outcomes
 
 
-def in_group(Score, settings, *feeds):  # noqa: N803
+def in_group(Score, settings, *feeds):
     """(values, values of a second compute after one more batch) of each process, which takes what its feed gives."""
 
     def work(rank, gather):
@@ -334,7 +334,7 @@ def in_group(Score, settings, *feeds):  # noqa: N803
 @pytest.mark.filterwarnings("ignore:The ``compute`` method")
 @pytest.mark.parametrize("metric", ORACLES)
 @pytest.mark.parametrize("offset", [0.0, 1e3])
-def test_processes_that_saw_little_or_nothing(Score, metric, offset):  # noqa: N803
+def test_processes_that_saw_little_or_nothing(Score, metric, offset):
     real, generated = gloo_worker.parties(offset)
     made = [(rows, False, None) for rows in generated.values()]
     feeds = [[], [(real["lyon"], True, "lyon")], [(real["oslo"], True, "oslo"), (real["turin"], True, "turin")], made]
@@ -354,7 +354,7 @@ def test_processes_that_saw_little_or_nothing(Score, metric, offset):  # noqa: N
         ([(REAL["lyon"], True, "lyon")], [(REAL["oslo"], False, None)], "client 'oslo': has no rows"),
     ],
 )
-def test_every_process_refuses_what_does_not_belong_together(Score, mine, yours, said):  # noqa: N803
+def test_every_process_refuses_what_does_not_belong_together(Score, mine, yours, said):
     outcomes = in_group(Score, {"metric": "fid", "clients": CLIENTS}, mine, yours)
     assert all(isinstance(outcome, nm.InvalidInput) and said in str(outcome) for outcome in outcomes), outcomes
 
@@ -432,13 +432,13 @@ ONE_ROW = {**REAL, "turin": REAL["turin"][:1]}
         (lambda S: S("fid").merge_state({"centre": torch.zeros(3)}), "incoming_state: lacks"),
     ],
 )
-def test_what_is_refused(Score, use, said):  # noqa: N803
+def test_what_is_refused(Score, use, said):
     with pytest.raises(nm.InvalidInput) as refusal:
         use(Score)
     assert said in str(refusal.value)
 
 
-def test_a_batch_that_is_refused_adds_nothing(Score):  # noqa: N803
+def test_a_batch_that_is_refused_adds_nothing(Score):
     score = filled(Score("fid", clients=CLIENTS))
     before = values(score)
     for batch, client in ((NAN, "lyon"), (ROWS, ["lyon"] * 89 + ["rome"]), (ROWS[:, :2], "lyon")):
@@ -447,7 +447,7 @@ def test_a_batch_that_is_refused_adds_nothing(Score):  # noqa: N803
     assert values(score) == before
 
 
-def test_a_weight_of_zero_leaves_a_client_out(Score):  # noqa: N803
+def test_a_weight_of_zero_leaves_a_client_out(Score):
     two = {name: REAL[name] for name in CLIENTS[:2]}
     score = filled(Score("fid", clients=CLIENTS, weights=[90, 61, 0]), two)
     assert values(score) == pytest.approx(values(filled(Score("fid", clients=CLIENTS[:2]), two)), rel=1e-12)
@@ -457,6 +457,7 @@ def test_lightning_adds_up_and_logs():
     lightning = pytest.importorskip("lightning")
 
     own_score = importlib.import_module(MODULE).Score
+
     class Model(lightning.LightningModule):
         def __init__(self):
             super().__init__()
@@ -479,10 +480,61 @@ def test_lightning_adds_up_and_logs():
     rows = torch.tensor(np.concatenate([*REAL.values()]), dtype=torch.float32)
     owners = torch.tensor(np.repeat([0, 1, 2], [len(part) for part in REAL.values()]))
     data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(rows, owners), batch_size=40, shuffle=True)
-    quiet = {"logger": False, "enable_checkpointing": False, "enable_progress_bar": False, "enable_model_summary": False}
+    quiet = {
+        "logger": False,
+        "enable_checkpointing": False,
+        "enable_progress_bar": False,
+        "enable_model_summary": False,
+    }
     trainer = lightning.Trainer(accelerator="cpu", max_epochs=2, **quiet)
     trainer.fit(Model(), data, data)
     real = {name: part.astype(np.float32) for name, part in REAL.items()}
     row = nm.evaluate(real, {"g": GENERATED["lyon"]}, "fid", progress=False).table.iloc[0]
     for part in ("avg", "all", "gap"):
         assert float(trainer.callback_metrics[f"fid/{part}"]) == pytest.approx(row[part], rel=1e-4)
+
+
+def test_strange_rows_and_settings_are_answered_or_refused(Score):
+    """Whatever comes as a batch, a name or a setting: finite scores, or InvalidInput."""
+    outcomes = {"answered": 0, "refused": 0}
+
+    def attempt(**given):
+        settings = {key: given[key] for key in ("metric", "clients", "weights", "extractor") if key in given}
+        try:
+            score = Score(**{"metric": "fid", "clients": ["a", "b"], **settings})
+            for client in "ab":
+                score.update(given.get("batch", ROWS), given.get("real", True), given.get("client", client))
+                score.update(ROWS if client == "a" else ROWS + 1, True, client)
+            score.update(given.get("made", ROWS), False, given.get("made_for"))
+            assert np.isfinite([*values(score).values()]).all()
+            outcomes["answered"] += 1
+        except nm.InvalidInput:
+            outcomes["refused"] += 1
+
+    rng = np.random.default_rng(0)
+    for make in VALUES.values():
+        for metric in ("fid", "kid"):
+            attempt(metric=metric, batch=make(rng, 24, 4))
+            attempt(metric=metric, made=make(rng, 24, 4))
+    for contain in CONTAINERS.values():
+        attempt(batch=contain(rng.normal(size=(24, 4))).value)
+    for setting in SETTINGS:
+        for name in ("metric", "clients", "weights", "batch", "made", "real", "client", "made_for"):
+            attempt(**{name: setting})
+    assert min(outcomes.values()) > 20, outcomes
+
+
+def test_the_blocks_of_the_guide_run(Score):
+    guide = (ROOT / "docs/torch.md").read_text("utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
+    names = {}
+    exec(
+        block.replace("from nbmetrics.torch import Score\n", "").replace("score.compute()", "found = score.compute()"),
+        {"Score": Score},
+        names,
+    )
+    assert list(names["found"]) == ["avg", "all", "gap"]
+
+
+def test_an_import_of_everything_leaves_torch_alone():
+    assert "torch" not in nm.__all__ and nm.torch.Score is importlib.import_module(MODULE).Score

@@ -421,8 +421,8 @@ def register(names: Mapping[str, Callable[[], Metric[Any]]]) -> None:
 def metric_of(item: Any, argument: str = "metrics") -> Metric[Any]:
     """A metric from its name, or from an object with the three functions.
 
-    A name may be written as tables write it: "FID", "FID∞" or "AuthPct". One that is not nbmetrics' own is looked for in
-    the installed packages, see `plugins`.
+    A name may be written as tables write it: "FID", "FID∞" or "AuthPct". One that is not nbmetrics' own is looked for
+    in the installed packages, see `plugins`.
 
     Examples
     --------

@@ -89,6 +89,10 @@ class Score(Base):
 
     full_state_update = False
     is_differentiable = False
+    centre: Tensor
+    generated_kind: Tensor
+    real_sums: Tensor
+    generated_sums: Tensor
 
     def __init__(
         self, metric: Any = "fid", clients: Any = None, *, weights: Any = None, extractor: Any = None, **settings: Any
@@ -97,6 +101,7 @@ class Score(Base):
         self.metric = metric_of(metric, "metric")
         self.metric.additive_sums(1)  # what has none is refused now
         self.clients = (ONE_CLIENT,) if clients is None else _client_names(clients)
+        self._places = {name: position for position, name in enumerate(self.clients)}
         self.is_one_client = clients is None
         self.weights = None if weights is None else check_named_weights(weights, self.clients)
         self.extraction = extraction_of(extractor)
@@ -229,15 +234,17 @@ class Score(Base):
             raise InvalidInput("client", seen, "Give Score(…, clients=[…]) their names, or leave client out")
         if isinstance(client, (str, int, np.integer)) or getattr(client, "ndim", None) == 0:
             return {self._position(client): None}
-        names = client.tolist() if hasattr(client, "tolist") else check_list(client, "client")
+        names = check_list(_plain(client), "client")
         if len(names) != count:
             raise InvalidInput("client", f"has {len(names)} names for {count} rows", "Give one, or one for each row")
-        found = {name: self._position(name) for name in dict.fromkeys(names)}
-        places = torch.tensor([found[name] for name in names], device=self.centre.device)
-        return {place: places == place for place in dict.fromkeys(found.values())}
+        found = [self._position(name) for name in names]
+        places = torch.tensor(found, device=self.centre.device)
+        return {place: places == place for place in dict.fromkeys(found)}
 
     def _position(self, name: Any) -> int:
-        return self.clients.index(check_choice(_text(name), self.clients, "client"))
+        text = _text(name)
+        position = self._places.get(text) if isinstance(text, str) else None
+        return self.clients.index(check_choice(text, self.clients, "client")) if position is None else position
 
     def _store(self, centre: Tensor, kind: int, length: int) -> None:
         """Make room for sums, and states that can be written to."""
@@ -397,9 +404,16 @@ def _first(stacked: Tensor) -> Tensor:
 
 def _text(name: Any) -> Any:
     """A client's name; whole numbers, which labels are, stand for their digits."""
-    if getattr(name, "ndim", None) == 0:
-        name = name.item()
+    name = _plain(name) if getattr(name, "ndim", None) == 0 else name
     return str(name) if isinstance(name, (int, np.integer)) and not isinstance(name, bool) else name
+
+
+def _plain(value: Any) -> Any:
+    """An array as Python's own numbers, texts and lists, where it has any."""
+    try:
+        return value.tolist() if hasattr(value, "tolist") else value
+    except (RuntimeError, NotImplementedError, TypeError, ValueError):  # such as of a tensor without numbers
+        return value
 
 
 def _client_names(clients: Any) -> tuple[str, ...]:

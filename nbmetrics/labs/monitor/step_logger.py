@@ -34,7 +34,9 @@ class StepLogger:
     ) -> None:
         log = getattr(target, "log", target)
         if isinstance(target, type) or not callable(log):
-            fix = "Give wandb.init(…), trackio.init(…), a function (values, step=), or an object with log(values, step=)"
+            fix = (
+                "Give wandb.init(…), trackio.init(…), a function (values, step=), or an object with log(values, step=)"
+            )
             raise InvalidInput("run", f"got {shown(target)}", fix)
         self._log, self._history, self._tell = log, history, tell
         self._name = getattr(target, "__name__", type(target).__name__)
@@ -65,11 +67,11 @@ class StepLogger:
 
 
 def step_values(history: RunHistory, added: Sequence[Point]) -> Iterator[tuple[int, dict[str, float]]]:
-    """Yield the step of each scored point, and its scores such as {"fid/avg": 1.2}, without those that have no value."""
+    """Yield the step of each scored point with its scores, such as {"fid/avg": 1.2}; what has no value is left out."""
     scored = [point for point in added if point.is_scored]
     lines = history_tail(history, scored).lines if scored else {}
     for step in dict.fromkeys(point.step for point in scored):
-        values = {}
+        values: dict[str, float] = {}
         for name, line in lines.items():
             for place in np.flatnonzero(line.steps == step):
                 values |= {f"{name.replace(', ', ' ')}/{part}": float(getattr(line, part)[place]) for part in PARTS}

@@ -37,6 +37,7 @@ from ..capabilities import (
     OnePass,
     Resampled,
     SingleRowPool,
+    Sums,
 )
 from ..sample import parties_with_few_rows
 from ..stratified import InfluenceValues, Pieces, Strata, whole
@@ -102,7 +103,7 @@ class FID(
     def fold(self, dim: int) -> MomentsFold:
         return MomentsFold()
 
-    def additive_sums(self, dim: int) -> MomentSums:
+    def additive_sums(self, dim: int) -> Sums[Moments]:
         return MomentSums(dim) if self.takes_moments else super().additive_sums(dim)
 
     def single_row_summary(self, sample: Sample) -> Moments | None:

@@ -1,7 +1,8 @@
 """What KID needs of rows as sums that add up over batches and processes, about one centre for all.
 
-Exact for the cubic kernel: with u = x − c, n, Σ u, Σ u⊗u and Σ u⊗u⊗u give the mean of φ about any centre, and Σ k_c(u, u)
-the pairs of a row with itself. For random features: n, Σ φ(x) and Σ k(x, x), without a centre.
+Exact for the cubic kernel: with u = x − c, n, Σ u, Σ u⊗u and Σ u⊗u⊗u give the mean of φ about any centre, and
+Σ k_c(x, x) the pairs of a row with itself, k_c the kernel about c. For random features: n, Σ φ(x) and Σ k(x, x),
+without a centre.
 """
 
 from __future__ import annotations

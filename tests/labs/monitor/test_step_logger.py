@@ -44,7 +44,9 @@ def as_table(logged):
 
 def expected(monitor):
     table = monitor.table.set_index(["step", "metric"])
-    return {(step, metric, part): row[part] for (step, metric), row in table.iterrows() for part in ("avg", "all", "gap")}
+    return {
+        (step, metric, part): row[part] for (step, metric), row in table.iterrows() for part in ("avg", "all", "gap")
+    }
 
 
 def test_each_scored_step_comes_once_and_in_order(monitor):
@@ -80,9 +82,9 @@ def test_a_tracker_that_fails_is_told_once_and_the_training_goes_on(monitor):
                 raise ConnectionError(f"no network at {step}")
 
     failing, tracker = Failing(), Tracker()
+    monitor.to(failing)
+    monitor.to(tracker)
     with pytest.warns(MonitorWarning) as warned:
-        monitor.to(failing)
-        monitor.to(tracker)
         run(monitor, range(4))
     assert len([one for one in warned if "Failing" in str(one.message)]) == 1
     assert monitor.troubles == ["step 0 was not logged to Failing: ConnectionError: no network at 0 (3 times)"]
@@ -124,7 +126,9 @@ def test_what_cannot_log_is_refused(monitor):
 def test_many_threads_log_and_none_is_lost_or_twice(monitor):
     tracker = Tracker()
     monitor.to(tracker)
-    threads = [threading.Thread(target=lambda k=k: [monitor.log(10 * k + i, rows(i)) for i in range(4)]) for k in range(3)]
+    threads = [
+        threading.Thread(target=lambda k=k: [monitor.log(10 * k + i, rows(i)) for i in range(4)]) for k in range(3)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
