@@ -179,8 +179,7 @@ def extractors() -> pd.DataFrame:
     DataFrame with a row for each
         name : what `nm.extract` takes; after the colon, a layer other than the one that torch-fidelity takes for FID
         dim : the width of its rows, <NA> where that is the images' own, or not known
-        needs : the extra to install and the file of weights, "" where it comes with the package; of one that another
-            installed package brings, that package
+        needs : the extra to install and the file of weights, "" where it comes with the package; or the package of it
         ready : whether both are there; the file's checksum is looked at when it is used
 
     Nothing is fetched, and no network of nbmetrics is loaded. What other packages bring is made, to see whether it is

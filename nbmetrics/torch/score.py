@@ -53,7 +53,7 @@ class Score(Base):
     weights : λ of the clients, a sequence or a dict by name; by default their shares of the real rows seen
     extractor : what makes rows of images, where batches are images: a name, module or function as `nm.extract` takes
         it, or `federation.extraction`; a module runs on its own device
-    **settings : of `torchmetrics.Metric`, such as process_group and sync_on_compute
+    settings : of `torchmetrics.Metric`, such as process_group and sync_on_compute
 
     Attributes
     ----------

@@ -14,6 +14,7 @@ import time
 import warnings
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -271,6 +272,12 @@ class LiveRun(Run):
         if self._scoring_thread is not None and self._scoring_thread.errors.add(message):
             warnings.warn(printable(message, MAX_WARNING_LETTERS), MonitorWarning, stacklevel=caller_level())
 
+    def _show_error(self, message: str) -> None:
+        """Log an error, from any thread, and show it the first time."""
+        if self._scoring_thread is None or self._scoring_thread.errors.add(message):
+            with suppress(Warning):  # where warnings are errors
+                warnings.warn(message, MonitorWarning, stacklevel=2)
+
     def _add(self, new: Segment | list[Point]) -> None:
         """Add the segment, or more points, on the scoring thread, and call what waits for them."""
         with self._lock:
@@ -310,8 +317,7 @@ class LiveRun(Run):
 
     def to(self, run: Any, past: bool = True) -> None:
         """See `nm.Monitor.to`."""
-        tell = (lambda message: None) if self._scoring_thread is None else self._scoring_thread.errors.add
-        logger = StepLogger(run, lambda: self.history, tell, check_flag(past, "past"))
+        logger = StepLogger(run, lambda: self.history, self._show_error, check_flag(past, "past"))
         self._listeners.append(logger.log_new)
         logger.log_new()
 

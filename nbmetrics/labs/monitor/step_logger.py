@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -25,7 +23,7 @@ class StepLogger:
     ----------
     target : an object with `log(values, step=)`, or a function of the same arguments
     history : returns what is known by now
-    tell : is given what the target raised, the first time
+    tell : is given what the target raised the first time, each time that it raises
     is_past_logged : whether the steps that are scored by now are logged, too
     """
 
@@ -53,17 +51,9 @@ class StepLogger:
                 try:
                     self._log(values, step=step)
                 except Exception as error:  # of the tracker, or of the network: training must not end for it
-                    self._report(f"step {step} was not logged to {self._name}: {type(error).__name__}: {error}")
-
-    def _report(self, message: str) -> None:
-        """Show the first error; of later ones the run's list counts how many."""
-        is_first, self._error = not self._error, self._error or printable(message, MAX_ERROR_LETTERS)
-        self._tell(self._error)
-        if is_first:
-            from .live_run import MonitorWarning
-
-            with suppress(Warning):  # where warnings are errors
-                warnings.warn(self._error, MonitorWarning, stacklevel=2)
+                    seen = f"step {step} was not logged to {self._name}: {type(error).__name__}: {error}"
+                    self._error = self._error or printable(seen, MAX_ERROR_LETTERS)
+                    self._tell(self._error)
 
 
 def step_values(history: RunHistory, added: Sequence[Point]) -> Iterator[tuple[int, dict[str, float]]]:
