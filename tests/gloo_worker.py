@@ -1,4 +1,4 @@
-"""One process of a group that scores rows: python -m tests.gloo_worker RANK WORLD FILE; prints JSON."""
+"""One process of a group that scores rows, prints JSON: python -m tests.gloo_worker "torchmetrics" RANK WORLD FILE."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import torch
 from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
-from nbmetrics.torch import Score
+from tests.benchmarks import peers
 
 OFFSETS = (0.0, 1e3)
 METRICS = ("fid", "kid")
@@ -33,7 +33,7 @@ def shares(rank, world, rows):
     return dealt if rank else {**dealt, "turin": rows["turin"]}
 
 
-def scored(rank, world):
+def scored(Score, rank, world):
     values = {}
     for offset in OFFSETS:
         real, generated = parties(offset)
@@ -50,7 +50,7 @@ def scored(rank, world):
     return values
 
 
-def scored_in_a_loop(rank, world):
+def scored_in_a_loop(Score, rank, world):
     """A model under DistributedDataParallel that is trained, and scored after each epoch."""
     torch.manual_seed(0)
     model = DistributedDataParallel(torch.nn.Linear(4, 4, dtype=torch.float64))
@@ -73,9 +73,14 @@ def scored_in_a_loop(rank, world):
     return values
 
 
-def main(rank, world, file):
-    distributed.init_process_group("gloo", init_method=f"file://{file}", rank=int(rank), world_size=int(world))
-    print(json.dumps([scored(int(rank), int(world)), scored_in_a_loop(int(rank), int(world))]), flush=True)
+def main(base, rank, world, file):
+    sys.modules["torchmetrics"] = peers.imported("torchmetrics") if base == "torchmetrics" else None
+    from nbmetrics.torch import Score
+
+    assert (Score.__mro__[1].__module__ == "torchmetrics.metric") is (base == "torchmetrics")
+    place = int(rank), int(world)
+    distributed.init_process_group("gloo", init_method=f"file://{file}", rank=place[0], world_size=place[1])
+    print(json.dumps([scored(Score, *place), scored_in_a_loop(Score, *place)]), flush=True)
     distributed.barrier()
     os._exit(0)  # torch ends gloo's threads in an order that may abort the process
 

@@ -25,7 +25,10 @@ from tests import gloo_worker  # noqa: E402
 MODULE = "nbmetrics.torch.score"
 
 
-@pytest.fixture(scope="module", params=by_default(["without torchmetrics", "torchmetrics"], "without torchmetrics"))
+BASES = by_default(["without torchmetrics", "torchmetrics"], "without torchmetrics")
+
+
+@pytest.fixture(scope="module", params=BASES)
 def Score(request):
     """The class on either base: its file is imported anew where the present one has the other base."""
     metrics = peers.imported("torchmetrics")
@@ -201,6 +204,26 @@ def test_memory_does_not_grow_with_the_rows(Score):
     assert np.isfinite([*values(score).values()]).all()
 
 
+def test_cautions_are_those_of_evaluate(Score):
+    rng = np.random.default_rng(0)
+    real = {name: rng.normal(size=(n, 20)) for name, n in (("a", 60), ("b", 90))}
+    made = rng.normal(size=(70, 20))
+    score = filled(Score("fid", clients=["a", "b"]), real, {"g": made})
+    assert score.cautions == []
+    score.compute()
+    cautions = nm.evaluate(real, {"the generator": made}, "fid", progress=False).cautions
+    assert any("fewer than 200 rows" in line for line in cautions) and any(
+        "gap of the generator" in c for c in cautions
+    )
+    assert score.cautions == [line.partition(": see scores.")[0] for line in cautions]
+    score.reset()
+    assert score.cautions == []
+    own = {"a": made, "b": made[:30]}
+    filled(score, real, own, by_client=True).compute()
+    table = nm.evaluate(real, {"the generator": nm.Generator.by_client(own)}, "fid", progress=False)
+    assert score.cautions == [line.partition(": see scores.")[0] for line in table.cautions]
+
+
 # ---- the interface
 
 
@@ -359,8 +382,11 @@ def test_every_process_refuses_what_does_not_belong_together(Score, mine, yours,
     assert all(isinstance(outcome, nm.InvalidInput) and said in str(outcome) for outcome in outcomes), outcomes
 
 
-def test_two_processes_of_gloo_give_the_scores_of_all_rows(tmp_path):
-    command = [sys.executable, "-m", "tests.gloo_worker"]
+@pytest.mark.parametrize("base", BASES)
+def test_two_processes_of_gloo_give_the_scores_of_all_rows(base, tmp_path):
+    if base == "torchmetrics" and peers.imported("torchmetrics") is None:
+        pytest.skip("torchmetrics does not import here: pip install nbmetrics[bench]")
+    command = [sys.executable, "-m", "tests.gloo_worker", base]
     options = {"cwd": ROOT, "stdout": subprocess.PIPE, "text": True}
     started = [subprocess.Popen([*command, str(rank), "2", str(tmp_path / "group")], **options) for rank in range(2)]
     outcomes = [json.loads(process.communicate(timeout=120)[0]) for process in started]
@@ -537,4 +563,4 @@ def test_the_blocks_of_the_guide_run(Score):
 
 
 def test_an_import_of_everything_leaves_torch_alone():
-    assert "torch" not in nm.__all__ and nm.torch.Score is importlib.import_module(MODULE).Score
+    assert "torch" not in nm.__all__ and nm.torch.__name__ == "nbmetrics.torch"

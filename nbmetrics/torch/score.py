@@ -18,7 +18,7 @@ from ..arrays import align, as_rows, mean_rows, to_numpy
 from ..errors import InvalidInput, check_choice, check_flag, check_list, check_named_weights, check_names, shown
 from ..evaluation.cells import Cells, KeptCells, PoolOnlyClient, mixture_or_refusal
 from ..federation.image_sources import are_images, extraction_of, features_of
-from ..metrics.base import metric_of
+from ..metrics.base import Sample, metric_of
 from .accumulator import Accumulator, gather_all
 
 # Why `Score` is no `torchmetrics.Metric`, "" where it is one.
@@ -59,6 +59,7 @@ class Score(Base):
     ----------
     convention : str, how the numbers are made
     clients : tuple of str
+    cautions : list of str, of the last `compute`: bias of few rows, gaps that are sample size
 
     Notes
     -----
@@ -106,6 +107,7 @@ class Score(Base):
         self.weights = None if weights is None else check_named_weights(weights, self.clients)
         self.extraction = extraction_of(extractor)
         self._extracted_by: str | None = None
+        self._cautions: list[str] = []
         # "sum" is right for sums about one centre, which `_sync_dist` sees to.
         self.add_state("centre", _zeros(0), dist_reduce_fx=_first)
         self.add_state("generated_kind", _zeros(1), dist_reduce_fx="max")
@@ -122,6 +124,11 @@ class Score(Base):
         """How the numbers are made."""
         how = "from sums over the rows of each client; plain scores, not corrected for few rows"
         return "; ".join(filter(None, [self.metric.convention, how, self._extracted_by]))
+
+    @property
+    def cautions(self) -> list[str]:
+        """What to know before the values of the last `compute` are believed, as under a table of `nm.evaluate`."""
+        return list(self._cautions)
 
     @property
     def update_called(self) -> bool:
@@ -185,7 +192,7 @@ class Score(Base):
     def reset(self) -> None:
         """Forget all rows."""
         super().reset()
-        self._extracted_by = None
+        self._extracted_by, self._cautions = None, []
 
     def merge_state(self, incoming_state: Score | Mapping[str, Tensor]) -> None:
         """Add the rows that another `Score` of the same metric and clients has, or its `metric_state`."""
@@ -366,15 +373,12 @@ class Score(Base):
         if self.weights is None:
             self._check_seen(clients)
         whole = mixture_or_refusal(metric, answers, weights) if is_by_client else answers[0]
-        cells = Cells(
-            metric,
-            weights,
-            clients,
-            (whole,),
-            answers=(answers if is_by_client else None,),
-            is_by_client=(is_by_client,),
-        ).with_scores(lambda: None, KeptCells())
-        return _values(cells)
+        shares = {"answers": (answers if is_by_client else None,), "is_by_client": (is_by_client,)}
+        cells = Cells(metric, weights, clients, (whole,), **shares, **_rows_seen(metric, real, generated, len(centre)))
+        cells = cells.with_scores(lambda: None, KeptCells())
+        columns = _values(cells)
+        self._cautions = [*cells.cautions, *cells.remarks(), *cells.size_gap_caution(["the generator"])]
+        return columns
 
     def _check_seen(self, clients: Iterable[Any]) -> None:
         """Raise InvalidInput for a client without rows, whose weight would be 0 unasked."""
@@ -392,6 +396,17 @@ def _values(cells: Cells) -> list[tuple[str, float]]:
         if cell.refusal is not None:
             raise cell.refusal
     return [*columns.items(), ("gap", columns["avg"] - columns["all"])]
+
+
+def _rows_seen(metric: Any, real: np.ndarray, generated: np.ndarray, dim: int) -> dict[str, Any]:
+    """What cautions look at: stand-ins for the rows, which are counted and not there; of parts made for each client the
+    smallest."""
+    counts, made = (sorted(int(numbers[0]) for numbers in side if numbers[0]) for side in (real, generated))
+    stand_ins = {n: Sample(rows=np.broadcast_to(0.0, (n, dim))) for n in (*counts, *made)}
+    clients = tuple(stand_ins[n] for n in counts)
+    span = f"{counts[0]:,} to " * (counts[0] < counts[-1]) + f"{counts[-1]:,} rows per client"
+    cautions = tuple(metric.cautions(clients, [stand_ins[made[0]]]))
+    return {"clients": clients, "cautions": cautions, "span": span, "sent": (span,)}
 
 
 def _zeros(*shape: int) -> Tensor:

@@ -291,8 +291,8 @@ class RunApi:
 
         Parameters
         ----------
-        run : anything with `log(values, step=)`, such as `trackio.init(…)`, or a function of these arguments, such as
-            `mlflow.log_metrics`
+        run : anything with `log(values, step=)`, such as `trackio.init(…)`, or a function of these arguments; called on
+            another thread
         past : whether the steps that are scored by now are logged first; False where the tracker has them
 
         Returns
