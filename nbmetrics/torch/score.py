@@ -373,7 +373,7 @@ class Score(Base):
         if self.weights is None:
             self._check_seen(clients)
         whole = mixture_or_refusal(metric, answers, weights) if is_by_client else answers[0]
-        shares = {"answers": (answers if is_by_client else None,), "is_by_client": (is_by_client,)}
+        shares: dict[str, Any] = {"answers": (answers if is_by_client else None,), "is_by_client": (is_by_client,)}
         cells = Cells(metric, weights, clients, (whole,), **shares, **_rows_seen(metric, real, generated, len(centre)))
         cells = cells.with_scores(lambda: None, KeptCells())
         columns = _values(cells)
