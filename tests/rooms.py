@@ -16,6 +16,7 @@ PACKAGE = ROOT / "nbmetrics"
 ROOMS = [
     "errors",
     "lazy_imports",
+    "plugins",
     "files",
     "threads",
     "progress",
@@ -33,6 +34,7 @@ ROOMS = [
     "theory",
     "features",
     "training",
+    "torch",
     "cluster",
     "federated",
     "experiments",

@@ -4,6 +4,7 @@ Numbers, containers and settings are those of `hostile`. No warning may come but
 the convention lines say why. `make fuzz` tries 50 times as many inputs as the suite.
 """
 
+import json
 import re
 import warnings
 
@@ -193,7 +194,7 @@ ON_SETTINGS = {
 
 # Public names that these do not try, and where they are tried.
 ELSEWHERE = {
-    **dict.fromkeys(["__version__", "InvalidInput", "UnreadWarning"], "nothing to pass"),
+    **dict.fromkeys(["__version__", "InvalidInput", "UnreadWarning", "PluginWarning"], "nothing to pass"),
     **dict.fromkeys(["BiasWarning", "FewPairsWarning"], "nothing to pass"),
     "set_memory_limit": "changes a setting of the process: test_arrays",
     "Images": "what images returns",
@@ -257,6 +258,7 @@ def check_scores(found):
         found.inversions(metric)
         found.agreement(metric)
         assert len(found.worst(metric)) == len(found.generators) and len(found.regret(metric)) == len(found.names)
+    assert len(json.loads(json.dumps(found.to_records(), allow_nan=False))) == len(table)
     assert found.to_markdown() and found.to_latex() and repr(found) and found._repr_html_()
     assert (found.ledger["bytes"] >= 0).all()
     return found

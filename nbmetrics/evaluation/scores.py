@@ -396,6 +396,22 @@ class Scores:
         target = checked_path(path, ".csv")
         return write(target, export.as_csv(self.clients if check_flag(clients, "clients") else with_notes(self)))
 
+    def to_records(self) -> list[dict[str, Any]]:
+        """Flat dicts of plain JSON types, one for each generator and metric, for trackers, databases and data frames.
+
+        Each has the columns of `table` that its metric has (None where there is no value), `higher_is_better`, how the
+        numbers were made (`convention`, `intervals`, `note`) and all `cautions`, the number of `clients` and each one's
+        share as `weight/name`, and the version of `nbmetrics` and `date` of the evaluation.
+
+        Examples
+        --------
+        >>> clients = {"a": nm.Gaussian([-1.0]), "b": nm.Gaussian([1.0])}
+        >>> (record,) = nm.evaluate(clients, {"g": nm.Gaussian([0.0])}, "fid").to_records()
+        >>> [record[key] for key in ("generator", "metric", "avg", "weight/a", "clients")]
+        ['g', 'fid', 1.0, 0.5, 2]
+        """
+        return export.as_records(self, self._convention, self.provenance)
+
     def to_markdown(self) -> str:
         """A table for a README or an issue: a row a generator; avg, all and gap of each metric; the best in bold.
 

@@ -188,7 +188,15 @@ def _features(batch: Any, count: int, extraction: Any, who: str) -> Array:
     if len(batch) != count:
         fix = f"Return one for each that is asked for: they are asked for in batches of up to {IMAGES_PER_DRAW}"
         raise InvalidInput(f"images from {who}", f"are {len(batch)} where {count} were asked for", fix)
+    return features_of(batch, extraction, who)
+
+
+def features_of(batch: Any, extraction: Any, who: str) -> Array:
+    """Return the features of images that are here, a row each, neither looked for in the cache nor kept there."""
+    images = _images(batch, who)
     try:
-        return as_rows(extraction.batch([batch[k] for k in range(count)]), "features")
+        blocks = uniform_blocks(len(images), extraction.batch_size)
+        parts = [extraction.batch([images[k] for k in range(block.start, block.stop)]) for block in blocks]
+        return as_rows(concat(parts), "features")
     except InvalidInput as error:
         raise error.of(who) from None
