@@ -213,7 +213,9 @@ class Playground(Lab):
 
     @property
     def _starts(self) -> dict[str, Any]:
-        return {**self.presets, **{name: one["scene"] for name, one in self.lessons.items()}}
+        starts = {name: one["scene"] for name, one in self.lessons.items()}
+        under_way = {self.lesson: starts[self.lesson]} if self.lesson in starts else {}
+        return {**starts, **self.presets, **under_way}
 
     @property
     def _scene(self) -> Scene:
@@ -325,6 +327,10 @@ class Playground(Lab):
         return plane(self._scene, self._shown_scores, self.data)
 
     @property
+    def _has_owners(self) -> bool:
+        return any(item.parts for item in self._scene.generators)
+
+    @property
     def _shown_scores(self) -> Scores | None:
         """The scores, unless they take long and are not there yet."""
         scene = self._scene
@@ -344,7 +350,10 @@ class Playground(Lab):
             return f"{where} Clients: {'; '.join(placed)}. Python computes the scores."
         numbers = [
             f"{generator} {scores.label(metric)}-avg {numeral(avg, '.3f')}, all {numeral(pooled, '.3f')}"
+            + (f", intra {numeral(scores.result(metric).intra[g], '.3f')}" if self._has_owners else "")
             for metric in scores.metrics
-            for generator, avg, pooled, *_ in zip(scores.generators, *scores.values(metric), strict=True)
+            for g, (generator, avg, pooled, *_) in enumerate(
+                zip(scores.generators, *scores.values(metric), strict=True)
+            )
         ]
         return " ".join([f"{where} Clients: {'; '.join(placed)}. Generators: {'; '.join(numbers)}.", *scores.summary()])

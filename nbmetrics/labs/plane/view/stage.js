@@ -3,14 +3,14 @@
  * by pointer or by key.
  *
  * @import { Box, Handle, Label } from "./geometry.js"
- * @import { Item, Kind, Place, Scene } from "../../toolkit/view/types.js"
+ * @import { Item, Place, Scene } from "../../toolkit/view/types.js"
  * @import { PlaneStore } from "./store.js"
  */
 
 import { setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
 import { setHue, shapeOfMark } from "../../toolkit/view/marks.js";
-import { dataOf, distributionsOf } from "./distributions.js";
-import { withItem } from "./edits.js";
+import { dataOf, distributionAt, distributionsOf } from "./distributions.js";
+import { itemAt, shownPlaces, withItem } from "./edits.js";
 import {
   ASPECT,
   dragItem,
@@ -83,16 +83,16 @@ class ItemView {
   }
 
   get item() {
-    return this.store.scene[this.place.kind][this.place.index];
+    return itemAt(this.store.scene, this.place);
   }
 
   get key() {
-    return `${this.place.kind} ${this.place.index}`;
+    const { kind, index, part = "" } = this.place;
+    return `${kind} ${index} ${part}`;
   }
 
   get isSelected() {
-    const chosen = this.store.selected;
-    return chosen?.kind === this.place.kind && chosen.index === this.place.index;
+    return isSame(this.place, this.store.selected);
   }
 
   /** @param {Handle} handle */
@@ -124,7 +124,7 @@ class ItemView {
     this.place = place;
     const item = this.item;
     const hovered = this.store.hovered;
-    const isHovered = hovered?.kind === place.kind && hovered.index === place.index;
+    const isHovered = isSame({ ...place, part: hovered?.part === undefined ? undefined : place.part }, hovered);
     const seen = [
       item,
       place.index,
@@ -300,7 +300,7 @@ export class Stage {
   point(taken) {
     this.root.classList.toggle("nbm-over", taken !== null);
     const place = taken?.view.place ?? null;
-    if (place?.kind !== this.store.hovered?.kind || place?.index !== this.store.hovered?.index) this.store.hover(place);
+    if (place ? !isSame(place, this.store.hovered) : this.store.hovered) this.store.hover(place);
   }
 
   /** @param {PointerEvent} event */
@@ -401,20 +401,17 @@ export class Stage {
     const before = this.frame;
     const width = this.width || this.root.clientWidth || before.width;
     const isWhole = Boolean(scene.plane);
-    const items = [...Object.values(this.shapesOf(scene)).flat(), ...others];
+    const items = [...this.shapesOf(scene, shownPlaces(scene)), ...others];
     const next = this.drag?.moved ? { ...before } : frameOf(scene, items, width, isWhole);
     if (next.width === before.width && next.scale === before.scale && this.root.hasAttribute("viewBox")) return;
     this.frame = next;
     setAttributes(this.root, { viewBox: `0 0 ${next.width} ${next.height}` });
   }
 
-  /** Items as drawn. @param {Scene} scene */
-  shapesOf(scene) {
-    const { clients, generators } = distributionsOf(scene, dataOf(this.store.model));
-    return {
-      clients: scene.clients.map((item, i) => shapeOf(item, clients[i])),
-      generators: scene.generators.map((item, g) => shapeOf(item, generators[g])),
-    };
+  /** Items as drawn. @param {Scene} scene @param {Place[]} places */
+  shapesOf(scene, places) {
+    const distributions = distributionsOf(scene, dataOf(this.store.model));
+    return places.map((place) => shapeOf(itemAt(scene, place), distributionAt(scene, distributions, place)));
   }
 
   /**
@@ -426,15 +423,11 @@ export class Stage {
     this.paintGrid();
     const distributions = distributionsOf(scene, dataOf(this.store.model));
     this.paintPooled(distributions.pooled);
-    const places = /** @type {Place[]} */ (
-      /** @type {Kind[]} */ (["clients", "generators"]).flatMap((kind) =>
-        scene[kind].map((_, index) => ({ kind, index })),
-      )
-    );
+    const places = shownPlaces(scene);
     this.keepViews(places);
-    const shapes = this.shapesOf(scene);
+    const shapes = this.shapesOf(scene, places);
     /** @type {(Item & {fixed?: boolean})[]} */
-    const items = [...shapes.clients, ...shapes.generators, ...others];
+    const items = [...shapes, ...others];
     const [chosen, pointed] = [this.store.selected, this.store.hovered].map((one) =>
       places.findIndex((place) => isSame(place, one)),
     );
@@ -448,9 +441,8 @@ export class Stage {
       ...labels.flatMap(({ box }) => box ?? []),
     ];
     this.views.forEach((view, i) => {
-      const { kind, index } = places[i];
-      view.paint(scene, places[i], shapes[kind][index], labels[i]);
-      view.paintPoints(distributions[kind][index]);
+      view.paint(scene, places[i], shapes[i], labels[i]);
+      view.paintPoints(distributionAt(scene, distributions, places[i]));
     });
     this.raiseSelected();
     return labels.slice(places.length);
@@ -522,7 +514,7 @@ function handleBoxes(item, at, scale) {
 
 /** @param {Place} place @param {Place | null} other */
 function isSame(place, other) {
-  return place.kind === other?.kind && place.index === other.index;
+  return place.kind === other?.kind && place.index === other.index && place.part === other.part;
 }
 
 /** Make `nodes` the children without moving those that stay, which would take their focus. @param {Element} parent @param {Element[]} nodes */
