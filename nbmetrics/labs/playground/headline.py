@@ -15,17 +15,20 @@ from .scene import METRICS
 
 
 def headline(scores: Scores, metric: str) -> str:
-    """Return which generator is best by avg and which by all, such as "Best on average: Narrow. Best pooled: Wide." """
+    """Return which generator is best by avg and which by all, such as "Best on average: Narrow. Best pooled: Wide."
+
+    Where intra prefers another than all does, also who is best by intra.
+    """
     label, losses, cells = scores.label(metric), scores.losses(metric), scores.result(metric)
     has_intra = "intra" in cells.aggregates
     if len(scores.generators) == 1:
         avg, pooled, _ = scores.values(metric)
-        own = f" Each with its own: {cells.intra[0]:.3f}." if has_intra else ""
+        own = f" Intra: {cells.intra[0]:.3f}." if has_intra else ""
         return f"{label} averaged: {avg[0]:.3f}. Pooled: {pooled[0]:.3f}.{own}"
     ranks = {"avg": places(losses.avg), "all": places(losses.all)}
     ranks |= {"intra": places(cells.losses(cells.intra))} if has_intra else {}
     best = {part: [scores.generators[g] for g in np.flatnonzero(ranks[part] == 1)] for part in ranks}
-    own = f" Each with its own: {_names(best['intra'])}." if has_intra and best["intra"] != best["all"] else ""
+    own = f" Best by intra: {_names(best['intra'])}." if has_intra and best["intra"] != best["all"] else ""
     if best["avg"] != best["all"]:
         return f"Best on average: {_names(best['avg'])}. Best pooled: {_names(best['all'])}.{own}"
     is_kernel = METRICS.get(metric, {}).get("kernel")

@@ -101,7 +101,9 @@ class Row {
     const swatch =
       place.kind === "generators" ? markOf(place.index) : el("span", { class: "nbm-swatch", "aria-hidden": "true" });
     this.node = el("tr", { class: `nbm-${place.kind}` }, [
-      el("td", {}, [el("span", { class: "nbm-named" }, this.owner ? [swatch, "for", this.owner] : [swatch, this.name])]),
+      el("td", {}, [
+        el("span", { class: "nbm-named" }, this.owner ? [swatch, "for", this.owner] : [swatch, this.name]),
+      ]),
       el(
         "td",
         {},

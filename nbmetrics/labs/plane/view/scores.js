@@ -119,9 +119,7 @@ export function computeScores(metric, { clients, generators, pooled, shares }) {
   const forEach = generators.map((q, g) =>
     q.own ? q.own.map((part, i) => score(clients[i], part, real[i], own(part))) : byClient[g],
   );
-  const intra = generators.some((q) => q.own)
-    ? { intra: forEach.map((row) => dot(shares, row)), own: forEach }
-    : {};
+  const intra = generators.some((q) => q.own) ? { intra: forEach.map((row) => dot(shares, row)), own: forEach } : {};
   const kernels = [...real, together].reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   const spread = (/** @type {Distribution} */ distribution) => distribution.a + distribution.c;
   const widest = clients.reduce((most, distribution) => Math.max(most, spread(distribution)), spread(pooled));

@@ -2,7 +2,7 @@
  * The plane: clients and generators as ellipses with points, names and handles, which can be dragged, resized and turned,
  * by pointer or by key.
  *
- * @import { Box, Handle, Label } from "./geometry.js"
+ * @import { Box, Handle, Label, Shape } from "./geometry.js"
  * @import { Item, Place, Scene } from "../../toolkit/view/types.js"
  * @import { PlaneStore } from "./store.js"
  */
@@ -45,7 +45,7 @@ class ItemView {
     this.second = svg("ellipse", { class: "nbm-body" });
     this.bodies = [this.body, this.second];
     this.cloud = svg("path", { class: "nbm-cloud" });
-    /** @type {Item & {fixed?: boolean}} as drawn */
+    /** @type {Shape} as drawn */
     this.shape = this.item;
     /** @type {Float64Array | null} */
     this.drawn = null;
@@ -119,7 +119,7 @@ class ItemView {
     this.store.edit(withItem(this.store.scene, this.place, next));
   }
 
-  /** @param {Scene} scene @param {Place} place @param {Item & {fixed?: boolean}} shape @param {Label} label */
+  /** @param {Scene} scene @param {Place} place @param {Shape} shape @param {Label} label */
   paint(scene, place, shape, { text, x: labelX, y: labelY }) {
     this.place = place;
     const item = this.item;
@@ -408,10 +408,15 @@ export class Stage {
     setAttributes(this.root, { viewBox: `0 0 ${next.width} ${next.height}` });
   }
 
-  /** Items as drawn. @param {Scene} scene @param {Place[]} places */
+  /** Items as drawn. @param {Scene} scene @param {Place[]} places @returns {Shape[]} */
   shapesOf(scene, places) {
     const distributions = distributionsOf(scene, dataOf(this.store.model));
-    return places.map((place) => shapeOf(itemAt(scene, place), distributionAt(scene, distributions, place)));
+    return places.map((place) => {
+      const shape = shapeOf(itemAt(scene, place), distributionAt(scene, distributions, place));
+      if (place.part === undefined) return shape;
+      const { name } = /** @type {Item[]} */ (scene.generators[place.index].parts)[place.part];
+      return { ...shape, label: `for ${name}` }; // its colour tells whose it is
+    });
   }
 
   /**
@@ -426,7 +431,7 @@ export class Stage {
     const places = shownPlaces(scene);
     this.keepViews(places);
     const shapes = this.shapesOf(scene, places);
-    /** @type {(Item & {fixed?: boolean})[]} */
+    /** @type {Shape[]} */
     const items = [...shapes, ...others];
     const [chosen, pointed] = [this.store.selected, this.store.hovered].map((one) =>
       places.findIndex((place) => isSame(place, one)),

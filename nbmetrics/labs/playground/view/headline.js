@@ -22,13 +22,13 @@ import { CHARTED, drawnOf, editView } from "./metrics.js";
  */
 export function headlineOf(label, { avg, all, intra, terms }, { higher, isKernel }) {
   if (avg.length === 1) {
-    const own = intra ? ` Each with its own: ${figure(intra[0])}.` : "";
+    const own = intra ? ` Intra: ${figure(intra[0])}.` : "";
     return [`${label} averaged: ${figure(avg[0])}. Pooled: ${figure(all[0])}.${own}`];
   }
   const places = [avg, all].map((scores) => placesOf(scores, higher, terms));
   const [byAvg, byAll] = places.map(bestOf);
   const byIntra = intra ? bestOf(placesOf(intra, higher, terms)) : byAll;
-  const own = byIntra.join() === byAll.join() ? [] : [" Each with its own: ", ...namesOf(byIntra), "."];
+  const own = byIntra.join() === byAll.join() ? [] : [" Best by intra: ", ...namesOf(byIntra), "."];
   if (byAvg.join() !== byAll.join()) {
     return ["Best on average: ", ...namesOf(byAvg), ". Best pooled: ", ...namesOf(byAll), ".", ...own];
   }

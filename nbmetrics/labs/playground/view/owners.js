@@ -6,9 +6,10 @@
  * @import { PlaygroundStore } from "./store.js"
  * @import { Stage } from "../../plane/view/stage.js"
  */
+
+import { dataOf, distributionsOf } from "../../plane/view/distributions.js";
 import { hasOwners, withSwapped } from "../../plane/view/edits.js";
 import { projection } from "../../plane/view/geometry.js";
-import { dataOf, distributionsOf } from "../../plane/view/distributions.js";
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
@@ -46,7 +47,9 @@ export class Owners {
     this.root.hidden = !hasOwners(scene);
     this.paintLines(scene);
     const owned = scene.generators.flatMap((item, index) => (item.parts ? [index] : []));
-    resizeChildren(this.rows, owned.length, () => this.makeRow()).forEach((row, k) => this.paintRow(row, scene, owned[k]));
+    resizeChildren(this.rows, owned.length, () => this.makeRow()).forEach((row, k) =>
+      this.paintRow(row, scene, owned[k]),
+    );
   }
 
   /** @param {Scene} scene */
@@ -69,7 +72,12 @@ export class Owners {
   makeRow() {
     const { store, signal } = this;
     const swap = el("button", { type: "button" });
-    const row = el("div", { class: "nbm-owner-row" }, [markOf(0), el("b"), el("span", { class: "nbm-owner-scores" }), swap]);
+    const row = el("div", { class: "nbm-owner-row" }, [
+      markOf(0),
+      el("b"),
+      el("span", { class: "nbm-owner-scores" }),
+      swap,
+    ]);
     const index = () => Number(row.getAttribute("data-index"));
     swap.addEventListener("click", () => this.swap(index()), { signal });
     row.addEventListener("pointerenter", () => store.hover({ kind: "generators", index: index() }), { signal });

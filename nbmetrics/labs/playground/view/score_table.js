@@ -151,9 +151,7 @@ function paintScore(cell, { numbers, isCurrent }, part, g, places) {
   setAttributes(cell, {
     "data-value": scores[g],
     title:
-      single || own === other
-        ? ""
-        : `${ordinal(places[first])} by ${first}, ${ordinal(places[second])} by ${second}`,
+      single || own === other ? "" : `${ordinal(places[first])} by ${first}, ${ordinal(places[second])} by ${second}`,
   });
 }
 
