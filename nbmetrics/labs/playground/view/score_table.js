@@ -194,7 +194,10 @@ const QUARRELS = /** @type {const} */ ([
 export function sentences(label, numbers, names, higher = false) {
   const { avg, all, terms = [] } = numbers;
   const gap = gapInWords(avg, all, terms);
-  if (names.length === 1) return [{ text: `${label}: ${gap}.`, differs: false }];
+  if (names.length === 1) {
+    const own = numbers.intra ? `, intra − all is ${figure(numbers.intra[0] - all[0])}` : "";
+    return [{ text: `${label}: ${gap}${own}.`, differs: false }];
+  }
   if (numbers.intra) {
     const { intra: _, ...others } = numbers;
     return [intraSentence(label, numbers.intra, numbers, names, higher), ...sentences(label, others, names, higher)];
