@@ -184,7 +184,8 @@ class Scene(DeclaredScene, types=TYPES):
     def _source(self, item: Item, g: int, clients: Federation) -> Any:
         """What generator number `g` is; each of its ellipses draws its own points."""
         if item.parts:
-            own = {part.name: self._source(part, g + MOST["generators"] * (k + 1), clients) for k, part in enumerate(item.parts)}
+            turns = [g + MOST["generators"] * (k + 1) for k in range(len(item.parts))]
+            own = {p.name: self._source(p, turn, clients) for p, turn in zip(item.parts, turns, strict=True)}
             return {name: own[name] for name in clients.names}
         return self._rows(item, self._distribution(item, clients), 2 * g + 1)
 
@@ -312,7 +313,8 @@ def _owned(generator: Generator, federation: Federation) -> Item:
     order = federation.names if callable(sources) else sources  # of its dict: each ellipse draws its own points
     for client, part in parts.items():
         if not isinstance(part.source, Gaussian) or part.source.dim != 2:
-            seen = f"{shown(name)} has one distribution for each client, and that for {shown(client)} is {shown(part.source)}"
+            own = f"that for {shown(client)} is {shown(part.source)}"
+            seen = f"{shown(name)} has one distribution for each client, and {own}"
             fix = "Give nm.Gaussian of two features for each client, or score it with nm.evaluate"
             raise InvalidInput("generators", seen, fix)
     return Item(name, kind="by_client", parts=tuple(Item.of_source(c, parts[c].source) for c in order))
