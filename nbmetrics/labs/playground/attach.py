@@ -71,8 +71,8 @@ def _with_ellipse_for(generator: Item, client: Item) -> Item:
     """Return a generator that has an ellipse for each client with one more, of the new client's shape."""
     if not generator.parts:
         return generator
-    (center, *axes) = client.ellipse
-    return replace(generator, parts=(*generator.parts, Item(client.name, *center, *axes)))
+    own = replace(client, weight=None, kind="gaussian", data=None)
+    return replace(generator, parts=(*generator.parts, own))
 
 
 def _client(scene: Scene, name: str, source: Any) -> Client:

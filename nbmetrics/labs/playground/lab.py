@@ -44,7 +44,8 @@ class Playground(Lab):
     federation : clients, Gaussians or rows of any width (`Federation`, or what makes one), or the name of a
         preset; "Two clients", the papers' toy, by default
     generators : list or dict of generators of that width: rows, distributions, functions `(n, rng) -> rows`, torch
-        modules, in the plane also `nm.scene.Bumps`, `Truncated` and `Copycat`; the pooled Gaussian by default
+        modules, in the plane also `nm.scene.Bumps`, `Truncated` and `Copycat`, and a dict client -> `nm.Gaussian`, an
+        ellipse for each client; the pooled Gaussian by default
     plane : of clients wider than it, what is shown: "pca", the first two principal components of all their rows (the
         default), "lda", the directions that tell the clients apart best, or two columns by number or by name
     samples : points drawn of every item, 5 to 2,000; 0 for exact distributions. Rows are used as they are.
@@ -164,7 +165,7 @@ class Playground(Lab):
             is the sentence on which generators avg and all prefer.
         name : in the menu of lessons
         metric, aggregate, generator : which score the flag is about: "fid" or what the lab charts, "avg" (or "all"; of
-            a number also "gap"), and the first generator that has the parameter
+            a number also "gap" and "intra"), and the first generator that has the parameter
         then : for a number, what Reveal shows: the fields of the scene that change, such as {"samples": 20}, or
             `lab.scene` after it was changed
         check : a task, such as {"kind": "inversion", "by": 0.3}; the other kinds are "agreement", {"kind":
@@ -242,7 +243,8 @@ class Playground(Lab):
         ----------
         name : how the view calls it
         source : rows (n, d), a distribution of d features, a torch module, or a function `(n, rng) -> rows`; d is 2, or
-            the width of the clients' rows. Beside clients of images also images, as `Generator` takes them
+            the width of the clients' rows. In the plane also a dict client -> `nm.Gaussian`, and beside clients of
+            images also images, as `Generator` takes them
         """
         self._add("generators", name, source)
 

@@ -94,7 +94,7 @@ const STEMS = {
   truncated: "Ideal",
   copycat: "Copycat",
   data: "Data",
-  by_client: "By client",
+  by_client: "Model",
 };
 
 /** Of half the plane: how far new ellipses lie below the clients that they are for, which they would hide. */

@@ -5,6 +5,7 @@
  * @import { PlaneStore } from "./store.js"
  */
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { lockable } from "../../toolkit/view/locks.js";
 import { markOf } from "../../toolkit/view/marks.js";
 import { typed } from "../../toolkit/view/numbers.js";
 import types from "../items.json" with { type: "json" };
@@ -155,6 +156,7 @@ class Row {
   /** Whom a copycat copies, or a part is for. @param {(client: string) => Scene} change */
   clientSelect(change) {
     const select = el("select", { class: "nbm-source" });
+    lockable("drag", select);
     select.addEventListener("change", () => this.store.edit(change(select.value)), { signal: this.signal });
     return select;
   }

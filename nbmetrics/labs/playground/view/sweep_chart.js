@@ -318,7 +318,9 @@ export class SweepView {
 
 /** What the curves say. @param {Chart} chart @param {Subject} subject @param {Sweep} sweep */
 function wordsOf({ scene, g }, subject, sweep) {
-  const kept = scene.generators[g].parts ? "the ellipses for the clients stay" : "the generator stays";
+  const kept = scene.generators[g].parts
+    ? "the ellipses stay fixed; their shares and the scores change"
+    : "the generator stays fixed; its scores change";
   const metric = scene.view?.metric ?? "fid";
   const { label } = CHARTED[sweep.metric];
   const excuse =
@@ -329,7 +331,7 @@ function wordsOf({ scene, g }, subject, sweep) {
 
 /** @param {string} label @param {Subject} subject @param {Sweep} sweep @param {string} kept what a weight leaves as it is */
 function bestWords(label, subject, { best }, kept) {
-  if (subject.parameter === "weight") return `${label}: ${kept} fixed; its scores change with the weight.`;
+  if (subject.parameter === "weight") return `${label}: ${kept} with the weight.`;
   const [avg, all] = [best.avg, best.all].map(
     (extreme) => extreme && `${readValue(extreme.at, subject)}${extreme.isEnd ? " (edge)" : ""}`,
   );
