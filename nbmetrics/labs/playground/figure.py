@@ -30,6 +30,7 @@ from .scene import Scene
 SIDE = 4.6  # inches of the plane, which is square
 LETTER = 0.078  # inches, about, of a name's letter
 LINE = 0.16
+MARK = 0.1
 NAME, CELL, HEIGHT = 1.7, 1.0, 0.36  # inches of the table's parts
 GREY, WARN = "0.35", "#FFF1D6"
 # Of generators in turn, as SVG paths.
@@ -194,7 +195,7 @@ def _ellipse(ax: Any, distribution: HasMoments, sigmas: float, **style: Any) -> 
 
 def _names(ax: Any, items: list[tuple[str, HasMoments, Look]], inch: float) -> None:
     """Clients' names above their ellipses and generators' below, or where no earlier name is in the way."""
-    taken: list[tuple[float, float, float]] = []
+    taken = [(float(d.mean[0]), float(d.mean[1]), MARK * inch) for _, d, _ in items]
     edge = ax.get_ylim()[1]
     for name, distribution, look in items:
         label = brief(name, 24)
