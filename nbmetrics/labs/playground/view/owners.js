@@ -95,6 +95,7 @@ export class Owners {
     setMark(mark, index);
     setText(heading, name);
     setText(scores, this.scoresOf(index));
+    scores.classList.toggle("nbm-behind", !drawnOf(this.store).isCurrent);
     const names = this.pairOf(scene, index).map((k) => parts[k].name);
     const order = scene.clients.map((client) => client.name);
     names.sort((a, b) => order.indexOf(a) - order.indexOf(b)); // a swap leaves the words as they are
@@ -128,6 +129,7 @@ export class Owners {
     const { store } = this;
     const before = this.scoresOf(index);
     store.edit(withSwapped(store.scene, index, this.pairOf(store.scene, index)), "drag");
+    if (!drawnOf(store).isCurrent) return; // Python answers later
     store.say(`${store.scene.generators[index].name}: ${before} before; ${this.scoresOf(index)} now.`);
   }
 }
