@@ -146,14 +146,15 @@ def vector(scene):
     }
 
 
-ALL = 2000
+OWNED = 400
+ALL = 2000 + OWNED
 
 
 @cache
 def scenes():
-    rng = np.random.default_rng(20)
-    kinds = {0: mixed_scene, 1: owned_scene}
-    return [kinds.get(k % 5, random_scene)(rng) for k in range(ALL)]
+    rng, of_owned = np.random.default_rng(20), np.random.default_rng(21)
+    others = [mixed_scene(rng) if k % 5 == 0 else random_scene(rng) for k in range(ALL - OWNED)]
+    return [*others, *(owned_scene(of_owned) for _ in range(OWNED))]
 
 
 def stratum(scene):
