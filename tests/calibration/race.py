@@ -4,7 +4,7 @@
 
 Laws, written down before the runs; RUNS of each setting, confidence .95:
 
-* named samplers: a wrong winner in 5 % of the races at most, and draws at most .67 of those of uniform allocation with
+* unlike samplers: a wrong winner, or a wrong tie, in 5 % of the races at most; of the first four settings draws at most .67 of those of uniform allocation with
   the same looks, intervals and rule to stop;
 * two alike: "budget spent" in 95 % at least with tolerance 0, and a tie in 95 % at least with a tolerance;
 each within two standard errors of a share.
@@ -34,7 +34,7 @@ ERROR, MAX_SHARE, BUDGET = 0.05, 0.67, 100_000
 BATCH = 50
 MAIN = ("Gaussians, d 16", "Gaussians, d 64", "digits", "emoji features")
 # Beyond the five settings: other metrics and aggregates, of fewer runs.
-FURTHER = ("KID, d 16", "KID, digits", "avg, d 16", "worst, d 16", "intra, d 16", "skewed, d 8", "loose, d 16")
+FURTHER = ("KID, d 16", "avg, d 16", "worst, d 16", "intra, d 16", "skewed, d 8", "loose, d 16")
 ALIKE = ("two alike", "two alike, tolerance", "two perfect", "two perfect, KID", "five alike")
 BY = {"avg, d 16": "avg", "worst, d 16": "worst", "intra, d 16": "intra"}
 TOLERANCE = {"two alike, tolerance": 0.25, "loose, d 16": 0.3}
@@ -120,7 +120,7 @@ def truths(clients, generators, metric, by):
     return dict(zip(generators, scores.table[by], strict=True))
 
 
-def uniform(clients, samplers, metric, by, tolerance, budget, seed):
+def uniform(clients, samplers, metric, by, budget, seed):
     """Looks, intervals and rule of a race in which all draw on until one is unbeaten: the winner, and all draws."""
     federation = nm.Federation(clients)
     given = GivenClients(federation, metric_of(metric), by, seed)
@@ -134,7 +134,7 @@ def uniform(clients, samplers, metric, by, tolerance, budget, seed):
         for name in samplers:
             draws.draw(name, look, new)
         scores = {name: given.score(draws.rows(name)) for name in samplers}
-        out |= set(beaten(differences(scores, level_of(look, ERROR, len(samplers))), [*samplers], tolerance))
+        out |= set(beaten(differences(scores, level_of(look, ERROR, len(samplers))), [*samplers], 0.0))
         if len(out) == len(samplers) - 1:
             return next(name for name in samplers if name not in out), sum(map(draws.count, samplers))
 
@@ -199,11 +199,17 @@ def one(name, run):
     def is_wrong(winner):
         return winner is not None and truth[winner] > best
 
-    winner, uniform_draws = uniform(clients, samplers, metric, by, tolerance, budget, run)
+    is_wrong_race = is_wrong(race.winner)
+    if race.stopped.startswith("tie"):
+        last = race.table[race.table["state"] == "tied"]["sampler"]
+        is_wrong_race = max(truth[sampler] for sampler in last) > best + tolerance
+    if tolerance:  # uniform allocation and bandits know none
+        return race.stopped, is_wrong_race, draws, math.nan, math.nan, math.nan, math.nan
+    winner, uniform_draws = uniform(clients, samplers, metric, by, budget, run)
     errors = [math.nan] * 2
     if name in MAIN:
         errors = [is_wrong(Bandit(clients, bonus).run(samplers, draws, run)) for bonus in (True, False)]
-    return race.stopped, is_wrong(race.winner), draws, uniform_draws, is_wrong(winner), *errors
+    return race.stopped, is_wrong_race, draws, uniform_draws, is_wrong(winner), *errors
 
 
 def results(name, runs, pool):
@@ -243,7 +249,7 @@ def main(runs=None, workers=1):
         os.environ[name] = "1"  # of the processes that start from here on
     pool = multiprocessing.get_context("spawn").Pool(workers) if workers > 1 else None
     try:
-        for name in (*MAIN, *ALIKE[:2], *ALIKE[2:], *FURTHER):
+        for name in (*MAIN, *ALIKE, *FURTHER):
             count = runs if name in (*MAIN, *ALIKE[:2]) else max(2, runs // 5)
             print(row(name, count, pool)[0], flush=True)
     finally:
