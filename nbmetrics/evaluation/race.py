@@ -59,13 +59,13 @@ def race(
         distribution, or a function or module of images where the federation has an extractor. By "intra" functions
         `(client, n, rng) -> rows`, or a dict client -> function
     metric : "fid", corrected for the number of draws, or "kid"; or such a `Metric`
-    by : "all" (pooled clients), "avg", "worst" (the client with the highest score) or "intra" (each client with what was
-        made for it)
+    by : "all" (pooled clients), "avg", "worst" (the client with the highest score) or "intra" (each client with what
+        was made for it)
     budget : draws at most, of all samplers together. The first look takes 5 rows of each a feature and at least 50, by
         "kid" at most 1,000; by "intra" so many for each client
     error : how often the race may name a wrong winner, or a wrong tie; 1e-9 to 0.5
-    tolerance : 0 or more, in units of the score: a sampler is out when another is better by more than this, and all that
-        are left tie when none is better than another by more
+    tolerance : 0 or more, in units of the score: a sampler is out when another is better by more than this, and those
+        that are left tie when none is better than another by more
     seed : of all draws: look k of a sampler is drawn with the seed (seed, its name, k), whoever else races
     store : a folder that keeps all drawn rows: a call that was killed goes on, and so does one with a larger budget
     progress : "auto" shows a bar after a second; True or False

@@ -36,7 +36,7 @@ FIX_INTRA = "Give a dict name -> function (client, n, rng) -> rows"
 
 
 def as_samplers(samplers: Any, by: str, federation: Federation, clients: Sequence[str]) -> dict[str, list[Generator]]:
-    """Return by name what each sampler draws with: one source for all clients, or by intra one for each of `clients`."""
+    """Return by name the source of each sampler, or by intra one for each of `clients`."""
     fix = FIX_INTRA if by == "intra" else FIX
     if not isinstance(samplers, Mapping):
         raise InvalidInput("samplers", f"got {shown(samplers)}", fix)

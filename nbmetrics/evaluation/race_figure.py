@@ -25,9 +25,10 @@ def draw(race: Race) -> Figure:
         if state == "out":
             end = rows.iloc[-1]
             ax.plot(end["draws"], end["score"], marker="x", markersize=12, color=look["color"], markeredgewidth=2)
+    result = race.stopped if race.winner is None else f"{plain(race.winner)} wins"
     ax.set_xscale("log")
     ax.set_xlabel("draws of the sampler")
     ax.set_ylabel(race.label)
-    ax.set_title(f"{race.label}: {race.winner and plain(race.winner) + ' wins' or race.stopped}", fontsize=10)
+    ax.set_title(f"{race.label}: {result}", fontsize=10)
     legend(figure, ax)
     return figure

@@ -1,4 +1,4 @@
-"""What a race came to: its looks as a table, the winner or why there is none, and what the clients' noise could alter."""
+"""The result of a race: its looks as a table, the winner or why there is none, and what the clients' noise could do."""
 
 from __future__ import annotations
 
@@ -115,9 +115,9 @@ class Race:
 
     Attributes
     ----------
-    table : DataFrame look, sampler, draws, score, low, high, state: a row a look and sampler that raced. draws are those
-        of the sampler up to the look; low and high the interval of its score that is due to its draws, at the level of
-        a difference at this look
+    table : DataFrame look, sampler, draws, score, low, high, state: a row a look and sampler that raced. draws are
+        those of the sampler up to the look; low and high the interval of its score that is due to its draws, at the
+        level of a difference at this look
     winner : its name; None unless the race was won
     draws : name -> rows drawn
     stopped : "winner", "tie within the tolerance", "budget spent" or "interrupted"

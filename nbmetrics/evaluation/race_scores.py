@@ -87,8 +87,9 @@ class GivenClients:
         evaluation.summarize_clients(self.metric.name)
         counted = [i for i, weight in enumerate(self.weights) if weight]
         self.names = tuple(evaluation.names[i] for i in counted)
+        self.shares: tuple[float, ...] = (1.0,)
         if by == "all":
-            summaries, self.shares = [state.together(self.weights)], (1.0,)
+            summaries = [state.together(self.weights)]
         else:
             summaries = [state.summaries[i] for i in counted]
             self.shares = tuple(self.weights[i] for i in counted)

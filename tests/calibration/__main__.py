@@ -1,6 +1,8 @@
 """All calibrations, one after another: how often intervals hold, tests reject, orders survive, alarms sound.
 
-python -m tests.calibration [--quick] [--workers N] [name …]      prints their tables (hours; with --quick, a few runs of each)
+python -m tests.calibration [--quick] [--workers N] [name …]      prints their tables
+
+That takes hours; with --quick a few runs of each setting.
 """
 
 import argparse

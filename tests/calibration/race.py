@@ -4,8 +4,8 @@
 
 Laws, written down before the runs; RUNS of each setting, confidence .95:
 
-* unlike samplers: a wrong winner, or a wrong tie, in 5 % of the races at most; of the first four settings draws at most .67 of those of uniform allocation with
-  the same looks, intervals and rule to stop;
+* unlike samplers: a wrong winner, or a wrong tie, in 5 % of the races at most, and of the first four settings draws at
+  most .67 of those of uniform allocation with the same looks, intervals and rule to stop;
 * two alike: "budget spent" in 95 % at least with tolerance 0, and a tie in 95 % at least with a tolerance;
 each within two standard errors of a share.
 
@@ -85,7 +85,7 @@ def normal_clients(d, rng):
 
 
 def setting(name, run):
-    """Clients, and by name the exact distribution of each sampler beside the sampler; by intra a dict of each client."""
+    """Clients, and by name the exact distribution of each sampler (by intra of each client) beside the sampler."""
     rng = np.random.default_rng([len(name), run])
     if name.endswith("digits"):
         return digits()
@@ -183,7 +183,7 @@ class Bandit:
 
 
 def one(name, run):
-    """A race: why it stopped, whether the winner is wrong, draws; of the main settings those of uniform too, and errors."""
+    """A race: why it stopped, whether that is wrong, draws; the draws of uniform allocation, and who else is wrong."""
     clients, generators = setting(name, run)
     metric, by, tolerance = "kid" if "KID" in name else "fid", BY.get(name, "all"), TOLERANCE.get(name, 0.0)
     samplers = {g: sampler for g, (_, sampler) in generators.items()}
