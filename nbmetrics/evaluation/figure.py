@@ -1,8 +1,8 @@
-"""Figures of one evaluation: avg against all, places by both, client by client, and what each client loses."""
+"""Figures of one evaluation: avg against all, places by both, client by client, and what each client loses; a race."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,6 +16,9 @@ from .decisions import regrets
 from .display import figure as numeral
 from .sentences import shown_label
 from .winners import winners_of
+
+if TYPE_CHECKING:
+    from .race_result import Race
 
 # Cells of a heat map up to which each has its number, and names beside it that can be read.
 MAX_CELLS_WITH_NUMBERS, MAX_NAMES = 120, 60
@@ -130,6 +133,28 @@ def _regret(scores: ScoresProtocol, metric: str, ax: Any) -> None:
         ax.set_yticks(range(len(scores.names)), [plain(n) for n in scores.names])
     ax.set_title(f"{scores.plain_label(metric)}: regret, each client's best ringed", fontsize=10)
     ax.figure.colorbar(image, ax=ax, label="regret")
+
+
+def draw_race(race: Race) -> Figure:
+    """See `Race.plot`."""
+    figure, (ax,) = panels(1, 6.0, 3.8)
+    for k, name in enumerate(race.draws):
+        rows = race.table[race.table["sampler"] == name]
+        look, state = generator_look(k), rows["state"].iloc[-1].split(":")[0]
+        ax.fill_between(rows["draws"], rows["low"], rows["high"], color=look["color"], alpha=0.15, linewidth=0)
+        errors = abs(rows[["low", "high"]].T - rows["score"]).to_numpy()
+        label = f"{plain(name)} ({state})"
+        ax.errorbar(rows["draws"], rows["score"], yerr=errors, capsize=3, linewidth=1.2, label=label, **look)
+        if state == "out":
+            end = rows.iloc[-1]
+            ax.plot(end["draws"], end["score"], marker="x", markersize=12, color=look["color"], markeredgewidth=2)
+    result = race.stopped if race.winner is None else f"{plain(race.winner)} wins"
+    ax.set_xscale("log")
+    ax.set_xlabel("draws of the sampler")
+    ax.set_ylabel(race.label)
+    ax.set_title(f"{race.label}: {result}", fontsize=10)
+    legend(figure, ax)
+    return figure
 
 
 KINDS = {"scatter": _scatter, "ranks": _ranks, "clients": _clients, "regret": _regret}

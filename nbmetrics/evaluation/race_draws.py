@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -154,7 +155,7 @@ def _checked_folder(folder: Any, about: Mapping[str, int]) -> Path:
             raise InvalidInput("store", f"{shown(str(path))} contains other files and is no race", fix)
         _write(path / HEAD, json.dumps({"format": FORMAT, **about}).encode())
     try:
-        with open(open_plain(path / HEAD, 0, follow=False), "rb") as file:
+        with open(open_plain(path / HEAD, os.O_RDONLY, follow=False), "rb") as file:
             content = json.loads(file.read(MAX_HEAD_BYTES))
     except (OSError, ValueError, RecursionError):
         content = None
@@ -173,7 +174,7 @@ def _write(path: Path, data: bytes) -> None:
 def _read(path: Path, n: int, dim: int) -> np.ndarray | None:
     """Return the rows of a file, None where it is not there or damaged."""
     try:
-        with open(open_plain(path, 0, follow=False), "rb") as file:
+        with open(open_plain(path, os.O_RDONLY, follow=False), "rb") as file:
             content = file.read(MAX_NPY_HEAD_BYTES + 8 * n * dim)
         rows = np.load(io.BytesIO(content), allow_pickle=False)
     except (OSError, ValueError, EOFError):

@@ -146,9 +146,9 @@ class Race:
 
     def plot(self) -> Figure:
         """The intervals of the scores against the draws of a sampler, as a matplotlib Figure."""
-        from .race_figure import draw
+        from .figure import draw_race
 
-        return draw(self)
+        return draw_race(self)
 
     def __repr__(self) -> str:
         return f"{self.reason}\n{self.clients_noise}"
