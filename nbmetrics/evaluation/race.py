@@ -80,7 +80,7 @@ def race(
         For samplers of which no more rows can be drawn, a metric without influence values, a budget below the first
         look, a store of another race; otherwise as `evaluate` does.
 
-    Source: successive elimination (Even-Dar, Mannor & Mansour 2006, algorithm 3), with intervals by influence values.
+    Source: successive elimination (Even-Dar et al. 2006, JMLR 7), with intervals by influence values.
 
     Examples
     --------
