@@ -117,7 +117,7 @@ class Draws:
     def _drawn(self, name: str, look: int, n: int, part: int) -> np.ndarray:
         """New rows, checked."""
         source = self.samplers[name][part]
-        seed = [self.seed, int.from_bytes(_digest(name)), look, part]
+        seed = [self.seed, int.from_bytes(_digest(name), "big"), look, part]
         who = f"rows from sampler {name!r}"
         if isinstance(source.source, Distribution):
             return draw_rows(source.source, n, np.random.default_rng(seed), who)

@@ -139,7 +139,15 @@ def test_a_race_is_won_and_the_table_says_who_dropped_out_when():
     lines = repr(found).splitlines()
     assert lines[0].startswith("near is best by FID-all with confidence 0.95: far, the last to drop out, is worse by ")
     assert lines == [found.reason, found.clients_noise]
-    assert found.plot().axes[0].get_xlabel() == "draws of the sampler"
+    (ax,) = found.plot().axes
+    assert ax.get_xlabel() == "draws of the sampler\nabove, out at the first look: farther"
+    low, high = ax.get_ylim()
+    assert low < last.loc["near", "low"] < last.loc["far", "high"] < high < last.loc["farther", "score"]
+    assert [text.get_text() for text in ax.figure.legends[0].get_texts()] == [
+        "near (winner)",
+        "far (out)",
+        "farther (out)",
+    ]
 
 
 @pytest.mark.parametrize("by", ["all", "avg", "worst", "intra"])
