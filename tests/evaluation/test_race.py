@@ -15,6 +15,7 @@ from nbmetrics.evaluation import race as race_module
 from nbmetrics.evaluation.influence import Variance
 from nbmetrics.evaluation.race_scores import GivenClients, SamplerScore
 from nbmetrics.metrics import metric_of
+from tests.calibration.race import Bandit
 from tests.slow import by_default
 
 D = 3
@@ -188,6 +189,15 @@ def test_few_races_of_alike_samplers_are_won(monkeypatch):
     assert share_won(0.05) <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 50)
     monkeypatch.setattr(race_module, "level_of", lambda look, error, samplers: 0.8)  # every look spends it all
     assert share_won(0.05) > 0.2
+
+
+def test_the_bonus_beside_races_is_the_one_that_was_published():
+    """What `bonus` of yannxiaoyanhu/dgm-online-eval at 842d77a gave for N(0, 1.44 I) beside N(0, I), 64 features."""
+    bandit = Bandit({"a": np.zeros((2, 64))}, has_bonus=True)
+    bandit.mean, bandit.root_trace = np.zeros(64), 64.0
+    for n, published in ((200, 77.79), (500, 57.45), (2_000, 37.80)):
+        rows = np.random.default_rng(n).normal(0, 1.2, size=(n, 64))
+        assert bandit.bonus(rows.mean(axis=0), np.cov(rows.T), n) == pytest.approx(published, rel=0.03)
 
 
 def test_the_rows_of_a_sampler_do_not_depend_on_who_else_races():
