@@ -35,7 +35,8 @@ BATCH = 50
 MAIN = ("Gaussians, d 16", "Gaussians, d 64", "digits", "emoji features")
 # Beyond the five settings: other metrics and aggregates, of fewer runs.
 FURTHER = ("KID, d 16", "avg, d 16", "worst, d 16", "intra, d 16", "skewed, d 8", "loose, d 16")
-ALIKE = ("two alike", "two alike, tolerance", "two perfect", "two perfect, KID", "five alike")
+SKEWED = ("two skewed alike", "two skewed alike, KID")
+ALIKE = ("two alike", "two alike, tolerance", "two perfect", "two perfect, KID", "five alike", *SKEWED)
 BY = {"avg, d 16": "avg", "worst, d 16": "worst", "intra, d 16": "intra"}
 TOLERANCE = {"two alike, tolerance": 0.25, "loose, d 16": 0.3}
 ALIKE_BUDGET = 12_000
@@ -99,6 +100,8 @@ def setting(name, run):
     if name.startswith(("two alike", "five alike")):
         scales = (1.2,) * (5 if name.startswith("five") else 2)
         return normal_clients(16, rng), {f"g{k}": gaussian(16, scale, 0.1) for k, scale in enumerate(scales)}
+    if name in SKEWED:
+        return {"a": rng.normal(size=(200, 2))}, {k: skewed(2, 1.3) for k in "xy"}
     if name == "skewed, d 8":
         return normal_clients(8, rng), {f"r{rate}": skewed(8, rate) for rate in (1.2, 1.3, 1.4, 1.6)}
     if name == "intra, d 16":
