@@ -1,6 +1,6 @@
 """How often a race names a wrong winner, and how many draws it takes beside uniform allocation, FD-UCB and greedy.
 
-    python -m tests.calibration.race [RUNS [WORKERS]]      prints the tables of docs/race.md (90 minutes of one processor)
+    python -m tests.calibration.race [RUNS [WORKERS]]      prints the tables of docs/race.md (90 minutes of one CPU)
 
 Laws, written down before the runs; RUNS of each setting, confidence .95:
 
