@@ -17,6 +17,7 @@ RUN = (
     "README.md",
     "docs/metrics.md",
     "docs/index.md",
+    "docs/race.md",
     *(f"docs/howto/{p.name}" for p in (ROOT / "docs/howto").glob("*.md")),
 )
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
