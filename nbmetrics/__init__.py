@@ -38,6 +38,8 @@ _ROOMS = {
     "federation": ["Client", "Generator", "Federation", "UnreadWarning"],
     "evaluation.evaluate": ["evaluate", "BiasWarning"],
     "evaluation.scores": ["Scores"],
+    "evaluation.race": ["race"],
+    "evaluation.race_result": ["Race"],
     "theory.best_mixture": ["best_mixture"],
     "features.images": ["Images", "images"],
     "features.extract": ["extract"],

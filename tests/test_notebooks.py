@@ -283,3 +283,16 @@ def test_the_exercise_of_beyond_one_machine_tells_right_from_wrong(capsys):
     right, wrong = np.split(np.array(capsys.readouterr().out.splitlines()[3:]), [3])
     assert [line[2:8].strip(": ") for line in right] == ["right"] * 3
     assert "symmetric" in wrong[0] and "missing {'kid'}" in wrong[1] and "not quite" in wrong[2]
+
+
+def test_how_many_samples_says_what_is_written(ran):
+    said = text_of(ran("14_how_many_samples"))
+    assert "there is a tie of 3, by avg and by all: clean, no nines and no eights" in said
+    assert "clean is best by FID-all with confidence 0.95" in said
+    share = int(re.search(r"rows instead of \S+: (\d+)%", said)[1])
+    assert share < 75
+    once, ever = re.search(r"at the end: (\d+)%; with 20 looks: (\d+)%", said).groups()
+    assert int(once) < 8 < 20 < int(ever)
+    assert "budget of 10,000 draws is spent, and FID-all does not tell first and second apart" in said
+    assert "first and second tie: by FID-all they lie within 0.02 of each other" in said
+    assert re.search(r"With other rows of the clients the winner could be (left|right) \(p = ", said)

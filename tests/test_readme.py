@@ -19,6 +19,7 @@ RUN = (
     "docs/intervals.md",
     "docs/index.md",
     "docs/method.md",
+    "docs/race.md",
     *(f"docs/howto/{p.name}" for p in (ROOT / "docs/howto").glob("*.md")),
 )
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)

@@ -80,6 +80,12 @@ class Variance:
         self.root[at] = np.hypot(self.root[at], part)
         self.doubt[at] = _fourth(self.doubt[at], part / (n - 1) ** 0.25)
 
+    @classmethod
+    def of_differences(cls, first: Variance, second: Variance) -> Variance:
+        """Of the differences of every two of independent sums, (T,) and (U,): (T, U)."""
+        doubt = _fourth(first.doubt[:, None], second.doubt[None, :])
+        return cls(np.hypot(first.root[:, None], second.root), doubt)
+
     def reach(self, level: float) -> np.ndarray:
         """Half the width of an interval."""
         from scipy.special import stdtrit
