@@ -21,6 +21,7 @@ from . import decisions, export, saved_scores, sentences
 from .cells import Cells, Values
 from .display import as_html, as_text, with_notes
 from .heterogeneity import check_deals, heterogeneity
+from .modes import modes
 from .provenance import version_line
 from .winners import below_zero_cautions
 
@@ -288,6 +289,78 @@ class Scores:
         [True]
         """
         return heterogeneity(self.result(check_deals(metric, self)), self, shuffles, seed)
+
+    def modes(
+        self,
+        generator: str,
+        settings: Any = None,
+        *,
+        most: int = 6,
+        floor: float = 0.3,
+        permutations: int = 199,
+        seed: int = 0,
+        client_shares: Mapping[str, Sequence[float]] | None = None,
+    ) -> pd.DataFrame:
+        """Which kinds of rows a generator makes too often or too rarely, and at which clients they are.
+
+        Modes are the leading eigenvectors of M_G − η M_S (too often) and M_S − η M_G (too rarely), M = E φφᵀ of random
+        Fourier features φ and M_S = Σ λ_i M_i: KEN (Zhang et al. 2024) and FINC (arXiv 2405.02700, algorithm 1).
+
+        Parameters
+        ----------
+        generator : its name
+        settings : `nm.metrics.Modes(sigma, count, eta, seed)`; None for the one among the metrics, or its defaults
+        most : modes of both kinds together, 1 to 20
+        floor : a row belongs to the mode of its largest squared projection (vᵀφ)², if that is at least this, 0 to 1
+        permutations : of rows between generator and clients; the smallest p is 1/(permutations + 1)
+        seed : of the permutations
+        client_shares : name -> `table.attrs["assignment"].shares(rows)`, from clients that keep their rows
+
+        Returns
+        -------
+        DataFrame, one row a mode, the largest eigenvalue first:
+
+        - mode: "too often 1", "too rarely 1", …
+        - generated, real: the share of rows in it, `_low` and `_high` the ends of a 95 % interval given the mode; real
+          is Σ λ_i of the shares at the clients
+        - one column a client: the share of its rows
+        - p: how often permuted rows have a mode as large, over all modes at once; NaN where rows are not here and
+          under weights other than by rows (`attrs["conventions"]` says why)
+        - rows: the five nearest to it, as (generator or client, position): generated ones of modes made too often, real
+          ones of the others
+
+        `attrs["eigenvalues"]` are the sizes of the modes. A class of rows can be several modes, and a mode several
+        classes: look at its rows.
+
+        Raises
+        ------
+        InvalidInput
+            For an unknown generator, one with answers to conditions or one distribution for each client, exact
+            distributions or clients that keep their rows where `nm.metrics.Modes` was not evaluated, and scores that
+            were opened from a file.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> cats, dogs = rng.normal(size=(2, 300, 2)) + [[[0.0, 0.0]], [[8.0, 0.0]]]
+        >>> scores = nm.evaluate({"cats": cats[:100], "dogs": dogs[:100]}, {"g": cats[100:]}, "fid")
+        >>> table = scores.modes("g", nm.metrics.Modes(sigma=3.0), most=2, permutations=99)
+        >>> table[["mode", "generated", "real", "cats", "dogs", "p"]].round(2)
+                   mode  generated  real  cats  dogs       p
+        0   too often 1        1.0   0.5   1.0   0.0  ≤ 0.01
+        1  too rarely 1        0.0   0.5   0.0   1.0  ≤ 0.01
+        99 permutations: the smallest possible p is 0.01
+        """
+        return modes(
+            self,
+            generator,
+            settings,
+            most=most,
+            floor=floor,
+            permutations=permutations,
+            seed=seed,
+            client_shares=client_shares,
+        )
 
     def size_gap(self, metric: str = "fid") -> np.ndarray:
         """The gap that clients of one distribution with so many rows would show, (generators,); 0 for exact
