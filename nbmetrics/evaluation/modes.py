@@ -28,7 +28,9 @@ MAX_MODES, MAX_PERMUTATIONS, MAX_ROWS_NAMED = 20, 100_000, 5
 # The permutation test looks at so many rows at most, of both sides in proportion.
 MAX_ROWS_PERMUTED = 20_000
 SURPLUS, SHORTAGE = "too often", "too rarely"
-RESERVED = {"mode", "generated", "real", "p", "rows"} | {f"{s}_{e}" for s in ("generated", "real") for e in ("low", "high")}
+RESERVED = {"mode", "generated", "real", "p", "rows"} | {
+    f"{s}_{e}" for s in ("generated", "real") for e in ("low", "high")
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +145,9 @@ def compare(
         generated = [metric.summarize(sample) for sample in samples]
     counts = [s.count for s in result.sent] or [math.inf if c.size is None else c.size for c in result.clients]
     every_row = [None] * len(real) if result.sent else [_rows_here(sample) for sample in result.clients]
-    clients = tuple([Side(*part) for part in zip(scores.names, [s.matrix for s in real], every_row, counts, strict=True)])
+    clients = tuple(
+        [Side(*part) for part in zip(scores.names, [s.matrix for s in real], every_row, counts, strict=True)]
+    )
     away = "" if all(rows is not None for rows in every_row) else _away(result)
     sides = [_generator_side(*part) for part in zip(generators, generated, samples, strict=True)]
     return Comparison(metric, clients, tuple(scores.weights), away), sides
@@ -171,7 +175,10 @@ def _check_has_rows(result: Cells, scores: ScoresProtocol, places: Sequence[int]
     fix = "Evaluate nm.metrics.Modes(sigma=…) too: nm.evaluate(…, ['fid', nm.metrics.Modes(sigma=…)])"
     if result.sent:
         raise InvalidInput("scores", "are of clients that keep their rows, and of no second moments", fix)
-    named = [*zip(scores.names, result.clients, strict=True), *((scores.generators[g], result.generators[g]) for g in places)]
+    named = [
+        *zip(scores.names, result.clients, strict=True),
+        *((scores.generators[g], result.generators[g]) for g in places),
+    ]
     for name, sample in named:
         if _rows_here(sample) is None:
             raise InvalidInput("scores", f"have no rows of {name!r}", fix)
@@ -186,7 +193,7 @@ def _rows_here(sample: Sample | None) -> Array | None:
     return sample.rows if is_array(sample.rows) else None
 
 
-def _generator_side(name: str, summary: Any, sample: Sample) -> Side:
+def _generator_side(name: str, summary: Any, sample: Any) -> Side:
     rows = _rows_here(sample)
     count = sample.size if rows is None else rows.shape[0]
     return Side(name, summary.matrix, rows, math.inf if count is None else count)
@@ -276,9 +283,7 @@ def nearest_rows(
     return rows
 
 
-def p_values(
-    comparison: Comparison, side: Side, size: int, permutations: int, seed: int
-) -> tuple[np.ndarray, str]:
+def p_values(comparison: Comparison, side: Side, size: int, permutations: int, seed: int) -> tuple[np.ndarray, str]:
     """Return p of each mode, and why it is NaN.
 
     If generated and pooled rows are alike, every deal of them to the two sides is as likely. p is the share of deals,
@@ -330,7 +335,6 @@ def conventions(comparison: Comparison, assignment: ModeAssignment) -> list[str]
         f"intervals of shares: {LEVEL:.0%} (Wilson), for these modes",
     ]
     if comparison.away:
-        lines.append(
-            f"{comparison.away}: let each compute table.attrs['assignment'].shares(rows), and give them as client_shares="
-        )
+        fix = "let each compute table.attrs['assignment'].shares(rows), and give them as client_shares="
+        lines.append(f"{comparison.away}: {fix}")
     return lines

@@ -130,7 +130,8 @@ def can_be_rebuilt_from(kind: str, numbers: int, n: int, d: int) -> bool:
     """Return whether so many numbers of a kind of summary may tell the n rows with d features.
 
     A covariance of n ≤ d rows tells who is a member, and the rows where columns hold few values; third moments give the
-    rows back up to n = d + 1; means and second moments of random features may, where they are at least as many numbers as the rows hold.
+    rows back up to n = d + 1; means and second moments of random
+    features may, where they are at least as many numbers as the rows hold.
     """
     if kind in ("features", "second"):
         return n * d <= numbers

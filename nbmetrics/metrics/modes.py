@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,6 +119,9 @@ class Modes(Metric[SecondMoment], OnePass, MergeablePool):
         self.eta = check_number(eta, "eta", minimum=0.1, maximum=100.0)
         self.seed = check_count(seed, "seed", minimum=0)
 
+    def __repr__(self) -> str:
+        return f"Modes(sigma={self.sigma}, count={self.count}, eta={self.eta:g}, seed={self.seed})"
+
     @property
     def settings(self) -> tuple[Any, ...]:
         """What two of them must share to be the same."""
@@ -214,7 +217,7 @@ class ModeAssignment:
     """
 
     metric: Modes
-    vectors: np.ndarray
+    vectors: np.ndarray = field(repr=False)
     floor: float
 
     def assign(self, rows: Array) -> tuple[np.ndarray, np.ndarray]:
