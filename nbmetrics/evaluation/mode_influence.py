@@ -31,7 +31,10 @@ PARTS = ("avg", "all")
 
 
 class Influence(NamedTuple):
-    """A generator's avg and all without the bias of few rows, (2,), and the influence values of its rows, (2, n)."""
+    """A generator's avg and all without the bias of few rows, (2,), and the influence values of its rows, (2, n).
+
+    The values have mean 0: what a metric adds to all of them alike, as KID does, is taken off.
+    """
 
     scores: np.ndarray
     values: np.ndarray
@@ -57,7 +60,8 @@ class ScoredRows:
             own = influence_values_of(self._metric, client, generated)
             score, values = score + share * own.value, values + share * np.asarray(own.generated[0])
         pooled = influence_values_of(self._metric, self._pool, generated)
-        return Influence(np.array([score, pooled.value]), np.array([values, np.asarray(pooled.generated[0])]))
+        both = np.array([values, np.asarray(pooled.generated[0])])
+        return Influence(np.array([score, pooled.value]), both - both.mean(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,11 +117,11 @@ def disagreement(
 
     most, floor = check_count(most, "most", maximum=MAX_MODES), check_number(floor, "floor", minimum=0.0, maximum=1.0)
     result = scores.result(check_choice(metric, scores.metrics, "metric"))
-    if not result.metric.has_influence_values:
-        raise InvalidInput("metric", f"{result.label} has no influence values", "Give 'fid' or 'kid', and evaluate it")
     if first == second:
         raise InvalidInput("second", f"is {second!r}, as the first is", "Name two generators")
     comparison, pair = compare(scores, [first, second], settings)
+    if not result.metric.has_influence_values:
+        raise InvalidInput("metric", f"{result.label} has no influence values", "Give 'fid' or 'kid', and evaluate it")
     for side in (*pair, *comparison.clients):
         if side.rows is None:
             raise InvalidInput("scores", f"have no rows of {side.name!r}", "Evaluate where the rows are")
@@ -136,6 +140,7 @@ def disagreement(
     )
     names = f"first: {first}, second: {second}"
     frame.attrs["conventions"] = [names, said, *conventions(comparison, assignment), *scores.conventions]
+    frame.attrs["assignment"] = assignment
     frame.attrs["differences"] = differences(scored, pair)
     frame.attrs["sentences"] = sentences(frame, result.label, (first, second), [s.name for s in comparison.clients])
     return frame
