@@ -16,7 +16,7 @@ import numpy as np
 from ..arrays import Array, is_array, to_numpy
 from ..errors import InvalidInput, check_choice, check_count, check_number, refusal_of, shown
 from ..metrics.base import Sample
-from ..metrics.modes import Directions, ModeAssignment, Modes
+from ..metrics.modes import LANCZOS_TOLERANCE, Directions, ModeAssignment, Modes
 from .cells import Cells, ScoresProtocol
 from .saved_scores import NoSummary
 
@@ -95,7 +95,7 @@ def modes(
     settings: Modes | None = None,
     *,
     most: int = 6,
-    floor: float = 0.3,
+    floor: float = 0.12,
     permutations: int = 199,
     seed: int = 0,
     client_shares: Mapping[str, Sequence[float]] | None = None,
@@ -307,9 +307,9 @@ def p_values(comparison: Comparison, side: Side, size: int, permutations: int, s
     largest = np.empty(permutations)
     for k in range(permutations):
         deal = _dealt(phi, total, rng.permutation(len(phi))[:n])
-        largest[k] = max(comparison.metric.largest_eigenvalues(*deal))
-    tie = 1e-12
-    return (1.0 + (largest[:, None] >= values - tie).sum(axis=0)) / (1.0 + permutations), ""
+        largest[k] = comparison.metric.largest_eigenvalue(*deal)
+    reached = largest[:, None] >= values * (1.0 - 10.0 * LANCZOS_TOLERANCE)
+    return (1.0 + reached.sum(axis=0)) / (1.0 + permutations), ""
 
 
 def _no_p_because(comparison: Comparison, side: Side, permutations: int) -> str:

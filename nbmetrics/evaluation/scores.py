@@ -297,7 +297,7 @@ class Scores:
         settings: Any = None,
         *,
         most: int = 6,
-        floor: float = 0.3,
+        floor: float = 0.12,
         permutations: int = 199,
         seed: int = 0,
         client_shares: Mapping[str, Sequence[float]] | None = None,
@@ -372,7 +372,7 @@ class Scores:
         settings: Any = None,
         *,
         most: int = 6,
-        floor: float = 0.3,
+        floor: float = 0.12,
     ) -> pd.DataFrame:
         """What two generators differ in, and how much of it decides between them by avg and by all.
 

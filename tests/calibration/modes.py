@@ -7,9 +7,13 @@ clients and never generated. Settings, seeds and limits below were fixed before 
 95 of 100 draws; the four shares (generated and real, of both classes) each inside its 95 % interval in 90 of 100; p of
 the first mode at most .05 in .02 to .08 and at most .5 in .43 to .57 of 200 draws without a difference.
 
-Both settings are alike in all but their classes: ten Gaussians of unit variance in 16 dimensions with centers of
-variance 4 each, as far apart as features of classes that a network tells apart, and the ten digits of `nm.datasets`,
-which are not as far apart and of which some are several kinds: there the shares are told, and nothing is promised.
+A first run with other defaults (σ half the median distance, 256 features, floor .3; centers of variance 4) missed these
+limits: both classes were found in 83 of 100 draws, and shares were held in 78, 77, 13 and 32. The defaults were then
+chosen on draws of seed 77 of both Gaussian settings, and the seeds below are new.
+
+The settings are alike in all but their classes: ten Gaussians of unit variance in 16 dimensions with centers of
+variance 9 and 4 in each, and the ten digits of `nm.datasets`, which are not as far apart and of which some are several
+kinds: there the shares are told, and nothing is promised.
 """
 
 import math
@@ -28,11 +32,19 @@ P_BANDS = {0.05: (0.02, 0.08), 0.5: (0.43, 0.57)}
 class Gaussians:
     """Ten Gaussians of unit variance about centers drawn with the seed."""
 
+    spread = 2.0
+
     def __init__(self, rng):
-        self._centers = rng.normal(0.0, 2.0, (CLASSES, 16))
+        self._centers = rng.normal(0.0, self.spread, (CLASSES, 16))
 
     def rows(self, labels, rng):
         return self._centers[labels] + rng.normal(size=(len(labels), 16))
+
+
+class FarGaussians(Gaussians):
+    """The same, further apart."""
+
+    spread = 3.0
 
 
 class Digits:
@@ -47,7 +59,7 @@ class Digits:
         return rows + rng.normal(0.0, 0.02, rows.shape)
 
 
-SETTINGS = {"ten Gaussians": (Gaussians, 1), "digits": (Digits, 2)}
+SETTINGS = {"far Gaussians": (FarGaussians, 11), "near Gaussians": (Gaussians, 12), "digits": (Digits, 13)}
 
 
 def shares_without(missing):
@@ -108,11 +120,11 @@ def one(kind, seed, draw):
 
 def p_alike(draw):
     """p of the first mode where generated rows are of the clients' distribution, and alike clients."""
-    rng = np.random.default_rng([3, draw])
+    rng = np.random.default_rng([14, draw])
     classes = Gaussians(rng)
     parts = [classes.rows(rng.integers(CLASSES, size=60), rng) for _ in range(4)]
     scores = nm.evaluate(parts[:3], {"g": parts[3]}, "fid", progress=False)
-    table = scores.modes("g", nm.metrics.Modes(sigma=6.0, count=64), permutations=PERMUTATIONS, seed=draw)
+    table = scores.modes("g", nm.metrics.Modes(count=256), permutations=PERMUTATIONS, seed=draw)
     return float(table["p"][0])
 
 
