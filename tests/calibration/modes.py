@@ -9,7 +9,9 @@ the first mode at most .05 in .02 to .08 and at most .5 in .43 to .57 of 200 dra
 
 A first run with other defaults (σ half the median distance, 256 features, floor .3; centers of variance 4) missed these
 limits: both classes were found in 83 of 100 draws, and shares were held in 78, 77, 13 and 32. The defaults were then
-chosen on draws of seed 77 of both Gaussian settings, and the seeds below are new.
+chosen on draws of seed 77 of both Gaussian settings. A second run (seeds 11 and 12) found both in 92 and 92: with
+150 rows a client and 600 generated rows, even the classes' own labels have the two as the largest differences in 94 and
+97 draws only. So the numbers of rows are twice as large below, the seeds are new, and that share is in the table.
 
 The settings are alike in all but their classes: ten Gaussians of unit variance in 16 dimensions with centers of
 variance 9 and 4 in each, and the ten digits of `nm.datasets`, which are not as far apart and of which some are several
@@ -23,7 +25,7 @@ import numpy as np
 
 import nbmetrics as nm
 
-CLIENTS, ROWS_A_CLIENT, GENERATED, CLASSES = 6, 150, 600, 10
+CLIENTS, ROWS_A_CLIENT, GENERATED, CLASSES = 6, 300, 1200, 10
 DRAWS, MIN_FOUND, MIN_HELD = 100, 0.95, 0.90
 ALIKE_DRAWS, PERMUTATIONS = 200, 99
 P_BANDS = {0.05: (0.02, 0.08), 0.5: (0.43, 0.57)}
@@ -59,7 +61,7 @@ class Digits:
         return rows + rng.normal(0.0, 0.02, rows.shape)
 
 
-SETTINGS = {"far Gaussians": (FarGaussians, 11), "near Gaussians": (Gaussians, 12), "digits": (Digits, 13)}
+SETTINGS = {"far Gaussians": (FarGaussians, 31), "near Gaussians": (Gaussians, 32), "digits": (Digits, 33)}
 
 
 def shares_without(missing):
@@ -97,8 +99,16 @@ def class_of_mode(assignment, rows, labels):
     return [int(np.argmax(row)) for row in shares]
 
 
+def by_labels(labels, own, often, missing):
+    """Whether the shares of the classes' own labels differ most for the two."""
+    real = np.bincount(np.concatenate(labels), minlength=CLASSES) / (CLIENTS * ROWS_A_CLIENT)
+    apart = np.bincount(own, minlength=CLASSES) / GENERATED - real
+    return set(np.argsort(-np.abs(apart))[:2].tolist()) == {often, missing} and apart[often] > 0.0 > apart[missing]
+
+
 def one(kind, seed, draw):
-    """Whether the two classes are the first two modes, and which of the four shares are inside their intervals."""
+    """Whether the two classes are the first two modes, which of the four shares are inside their intervals, and whether
+    labels find them."""
     clients, generated, labels, own, often, missing = planted(kind, seed, draw)
     table = nm.evaluate(clients, {"g": generated}, "fid", progress=False).modes("g", permutations=0)
     rows = np.concatenate([*clients.values(), generated])
@@ -115,12 +125,12 @@ def one(kind, seed, draw):
                 zip(("generated", "real"), true_shares(often, missing)[label], strict=True)
             ):
                 held[2 * k + j] = row[f"{side}_low"] - 1e-12 <= share <= row[f"{side}_high"]
-    return is_found, held
+    return is_found, held, by_labels(labels, own, often, missing)
 
 
 def p_alike(draw):
     """p of the first mode where generated rows are of the clients' distribution, and alike clients."""
-    rng = np.random.default_rng([14, draw])
+    rng = np.random.default_rng([34, draw])
     classes = Gaussians(rng)
     parts = [classes.rows(rng.integers(CLASSES, size=60), rng) for _ in range(4)]
     scores = nm.evaluate(parts[:3], {"g": parts[3]}, "fid", progress=False)
@@ -130,12 +140,17 @@ def p_alike(draw):
 
 def main(draws=None):
     draws = int(draws or DRAWS)
-    print("| classes | draws | both found | generated, planted | real, planted | generated, missing | real, missing |")
-    print("|---|---|---|---|---|---|---|")
+    print(
+        "| classes | draws | both found | by labels | generated, planted | real, planted | generated, missing | real, missing |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
     for name, (kind, seed) in SETTINGS.items():
         results = [one(kind, seed, draw) for draw in range(draws)]
         found, held = np.mean([r[0] for r in results]), np.mean([r[1] for r in results], axis=0)
-        print(f"| {name} | {draws} | {found:.2f} | {' | '.join(f'{h:.2f}' for h in held)} |", flush=True)
+        labelled = np.mean([r[2] for r in results])
+        print(
+            f"| {name} | {draws} | {found:.2f} | {labelled:.2f} | {' | '.join(f'{h:.2f}' for h in held)} |", flush=True
+        )
     p = np.array([p_alike(draw) for draw in range(ALIKE_DRAWS if draws >= DRAWS else draws)])
     print("\n| no difference: p at most | share of draws | Monte Carlo error |\n|---|---|---|")
     for level in (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9):

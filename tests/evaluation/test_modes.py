@@ -41,9 +41,9 @@ def scores(data):
 
 
 def test_planted_classes_are_the_first_two_modes_with_shares_in_their_intervals():
-    results = [calibration.one(calibration.FarGaussians, 1, draw) for draw in range(3)]
-    assert all(found for found, _ in results)
-    assert np.mean([held for _, held in results]) >= 0.75
+    results = [calibration.one(calibration.FarGaussians, 1, draw) for draw in range(2)]
+    assert all(found for found, *_ in results)
+    assert np.mean([held for _, held, _ in results]) >= 0.75
     assert not calibration.one(type("Alike", (calibration.Gaussians,), {"rows": _noise}), 1, 0)[0]
 
 
@@ -107,7 +107,7 @@ def test_p_finds_modes_and_is_over_all_of_them(scores):
     """One-sided by ranks: the p of a mode falls with its eigenvalue, and alike rows have none that is small."""
     p = scores.modes("g", permutations=39)["p"].to_numpy()
     assert p[0] == p[1] == 1 / 40 and (np.diff(p) >= 0).all()
-    alike = [calibration.p_alike(draw) for draw in range(4)]
+    alike = [calibration.p_alike(draw) for draw in range(2)]
     assert np.mean(alike) > 0.15 and max(alike) <= 1.0
     weighted = scores.with_weights([1, 2, 3, 4, 5, 6]).modes("g", permutations=9)
     assert weighted["p"].isna().all()
