@@ -97,7 +97,12 @@ export class DisagreementCard {
       : el("small", {}, [featureWords(mode)]);
     const button = el("button", { type: "button" }, [modeName(found, mode)]);
     button.addEventListener("click", () => this.choose(found, mode), { signal: this.signal });
-    return el("li", {}, [button, carriers, el("p", {}, [sharesSentence(found, mode)]), el("p", {}, [changes(found, mode)])]);
+    return el("li", {}, [
+      button,
+      carriers,
+      el("p", {}, [sharesSentence(found, mode)]),
+      el("p", {}, [changes(found, mode)]),
+    ]);
   }
 
   /** @param {Disagreement} found @param {Mode} mode */
@@ -117,7 +122,7 @@ function isOf({ modes, metric, pair, weights }, scene, shares) {
 }
 
 /** @param {Disagreement} found */
-function summaryOf({ pair = ["", ""], label = "", scores = [NaN, NaN], modes = [] }) {
+function summaryOf({ pair = ["", ""], label = "", scores = ["NaN", "NaN"], modes = [] }) {
   const [avg, all] = scores.map((value) => shownNumber(read(value)));
   const names = pair.map(inWords).join(" − ");
   const none = modes.length ? "" : " No mode was found.";
