@@ -101,8 +101,8 @@ class Modes(Metric[SecondMoment], OnePass, MergeablePool):
     >>> rng = np.random.default_rng(0)
     >>> real, shifted = rng.normal(size=(2, 200, 2)) + [[[0.0, 0.0]], [[4.0, 0.0]]]
     >>> scores = nm.evaluate({"a": real}, {"same": real, "shifted": shifted}, nm.metrics.Modes(sigma=2.0))
-    >>> scores.table["all"].round(1).tolist()
-    [0.0, 1.2]
+    >>> (scores.table["all"] > 1.0).tolist()
+    [False, True]
     """
 
     name = "modes"

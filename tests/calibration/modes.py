@@ -140,9 +140,7 @@ def p_alike(draw):
 
 def main(draws=None):
     draws = int(draws or DRAWS)
-    print(
-        "| classes | draws | both found | by labels | generated, planted | real | generated, missing | real |"
-    )
+    print("| classes | draws | both found | by labels | generated, planted | real | generated, missing | real |")
     print("|---|---|---|---|---|---|---|---|")
     for name, (kind, seed) in SETTINGS.items():
         results = [one(kind, seed, draw) for draw in range(draws)]
