@@ -122,7 +122,7 @@ function isOf({ modes, metric, pair, weights }, scene, shares) {
 }
 
 /** @param {Disagreement} found */
-function summaryOf({ pair = ["", ""], label = "", scores = ["NaN", "NaN"], modes = [] }) {
+function summaryOf({ pair = ["", ""], label = "", scores = ["nan", "nan"], modes = [] }) {
   const [avg, all] = scores.map((value) => shownNumber(read(value)));
   const names = pair.map(inWords).join(" − ");
   const none = modes.length ? "" : " No mode was found.";
@@ -137,14 +137,14 @@ function modeName({ pair = ["", ""] }, { name }) {
 
 /** @param {Disagreement} found @param {Mode} mode */
 function sharesSentence({ pair = ["", ""], clients = [] }, mode) {
-  const own = readRow(mode.clients);
+  const own = [...readRow(mode.clients)];
   const first = own
     .map((_, i) => i)
     .filter((i) => own[i] > 0)
     .sort((a, b) => own[b] - own[a])
     .slice(0, MAX_CLIENTS_NAMED);
-  const shares = first.map((i) => `${inWords(clients[i])} ${shareText(own[i])}`).join(", ");
-  const made = [mode.first, mode.second].map((share, g) => `${inWords(pair[g])} ${shareText(read(share))}`);
+  const shares = first.map((i) => `${inWords(clients[i])} (${shareText(own[i])})`).join(", ");
+  const made = [mode.first, mode.second].map((share, g) => `${inWords(pair[g])} (${shareText(read(share))})`);
   return `${made.join(", ")}. ${shares ? `Most frequent at ${shares}.` : "At no client."}`;
 }
 
