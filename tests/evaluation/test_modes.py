@@ -57,6 +57,9 @@ def test_second_moments_pool_exactly(data, scores):
     for summary, rows in zip(cells.real, clients.values(), strict=True):
         np.testing.assert_allclose(summary.matrix, second_moment(rows), atol=1e-12)
     np.testing.assert_allclose(cells.together.matrix, second_moment(np.concatenate(list(clients.values()))), atol=1e-12)
+    tree = METRIC.pool_operator(16)
+    halves = [tree(cells.real[:2], [0.5, 0.5]), tree(cells.real[2:], [0.25] * 4)]
+    np.testing.assert_allclose(tree(halves, [1 / 3, 2 / 3]).matrix, cells.together.matrix, atol=1e-12)
     values = np.linalg.eigvalsh(second_moment(generators["g"]) - cells.together.matrix)
     assert cells.all[0] == pytest.approx(values[-1] - values[0], abs=1e-12)
 
