@@ -21,6 +21,8 @@ from . import decisions, export, saved_scores, sentences
 from .cells import Cells, Values
 from .display import as_html, as_text, with_notes
 from .heterogeneity import check_deals, heterogeneity
+from .mode_influence import disagreement
+from .modes import modes
 from .provenance import version_line
 from .winners import below_zero_cautions
 
@@ -288,6 +290,130 @@ class Scores:
         [True]
         """
         return heterogeneity(self.result(check_deals(metric, self)), self, shuffles, seed)
+
+    def modes(
+        self,
+        generator: str,
+        settings: Any = None,
+        *,
+        most: int = 6,
+        floor: float = 0.12,
+        permutations: int = 199,
+        seed: int = 0,
+        client_shares: Mapping[str, Sequence[float]] | None = None,
+    ) -> pd.DataFrame:
+        """Which kinds of rows a generator makes too often or too rarely, and at which clients they are.
+
+        Modes are the leading eigenvectors of M_G − η M_S (too often) and M_S − η M_G (too rarely), M = E φφᵀ of random
+        Fourier features φ and M_S = Σ λ_i M_i: KEN (Zhang et al. 2024) and FINC (arXiv 2405.02700, algorithm 1).
+
+        Parameters
+        ----------
+        generator : its name
+        settings : `nm.metrics.Modes(sigma, count, eta, seed)`; None for the one among the metrics, or its defaults
+        most : modes of both kinds together, 1 to 20
+        floor : a row belongs to the mode of its largest squared projection (vᵀφ)², if that is at least this, 0 to 1
+        permutations : of rows between generator and clients; the smallest p is 1/(permutations + 1)
+        seed : of the permutations
+        client_shares : name -> `table.attrs["assignment"].shares(rows)`, from clients that keep their rows
+
+        Returns
+        -------
+        DataFrame, one row a mode, the largest eigenvalue first:
+
+        - mode: "too often 1", "too rarely 1", …
+        - generated, real: the share of rows in it, `_low` and `_high` the ends of a 95 % interval given the mode; real
+          is Σ λ_i of the shares at the clients
+        - one column a client: the share of its rows
+        - p: how often permuted rows have a mode as large, over all modes at once; NaN where rows are not here and
+          under weights other than by rows (`attrs["conventions"]` says why)
+        - rows: the five nearest to it, as (generator or client, position): generated ones of modes made too often, real
+          ones of the others
+
+        `attrs["eigenvalues"]` are the sizes of the modes. A class of rows can be several modes, and a mode several
+        classes: look at its rows.
+
+        Raises
+        ------
+        InvalidInput
+            For an unknown generator, one with answers to conditions or one distribution for each client, exact
+            distributions or clients that keep their rows where `nm.metrics.Modes` was not evaluated, and scores that
+            were opened from a file.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> cats, dogs = rng.normal(size=(2, 300, 2)) + [[[0.0, 0.0]], [[8.0, 0.0]]]
+        >>> scores = nm.evaluate({"cats": cats[:100], "dogs": dogs[:100]}, {"g": cats[100:]}, "fid")
+        >>> table = scores.modes("g", nm.metrics.Modes(sigma=3.0), most=2, permutations=99).sort_values("mode")
+        >>> table[["mode", "generated", "real", "cats", "dogs"]].round(1).to_string(index=False).splitlines()
+        ['        mode  generated  real  cats  dogs',
+         ' too often 1        1.0   0.5   1.0   0.0',
+         'too rarely 1        0.0   0.5   0.0   1.0']
+        >>> table["p"].tolist()
+        [0.01, 0.01]
+        """
+        return modes(
+            self,
+            generator,
+            settings,
+            most=most,
+            floor=floor,
+            permutations=permutations,
+            seed=seed,
+            client_shares=client_shares,
+        )
+
+    def disagreement(
+        self,
+        first: str,
+        second: str,
+        metric: str = "fid",
+        settings: Any = None,
+        *,
+        most: int = 6,
+        floor: float = 0.12,
+    ) -> pd.DataFrame:
+        """What two generators differ in, and how much of it decides between them by avg and by all.
+
+        Parameters
+        ----------
+        first, second : names of generators
+        metric : "fid" or "kid", as evaluated
+        settings, most, floor : as for `modes`
+
+        Returns
+        -------
+        DataFrame, one row a mode, eigenvectors of M_first − η M_second and of M_second − η M_first:
+
+        - mode: "more first 1", "more second 1", …
+        - first, second, real and one column a client: the shares of rows in it, with intervals as in `modes`
+        - avg_part, all_part: what its generated rows contribute to avg(first) − avg(second) and to all(first) −
+          all(second), by their influence values; in units of the score, without the bias of few rows. NaN where they
+          differ by more than a fifth from the exact change when these rows are left out
+        - avg_error, all_error: that relative error
+        - avg_change, all_change: how these differences change if the mode's generated rows are left out, computed anew
+        - rows: the five nearest to it, of the generator that has more of it
+
+        `attrs["sentences"]` say it in words, `attrs["differences"]` are what the parts belong to: they need not add up
+        to it, as rows of no mode take part, and a difference is not additive.
+
+        Raises
+        ------
+        InvalidInput
+            As `modes`; for a metric without influence values, and where rows are not here.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> rows = rng.normal(size=(4, 200, 2)) + [[[0.0, 0.0]], [[8.0, 0.0]], [[0.0, 0.0]], [[8.0, 0.0]]]
+        >>> generators = {"both": np.concatenate(rows[2:]), "cats": np.concatenate([rows[2], rows[3][:160]])}
+        >>> scores = nm.evaluate({"cats": rows[0], "dogs": rows[1]}, generators, "kid")
+        >>> table = scores.disagreement("both", "cats", "kid", nm.metrics.Modes(sigma=3.0), most=2)
+        >>> sorted(table["mode"])
+        ['more first 1', 'more second 1']
+        """
+        return disagreement(self, first, second, metric, settings, most, floor)
 
     def size_gap(self, metric: str = "fid") -> np.ndarray:
         """The gap that clients of one distribution with so many rows would show, (generators,); 0 for exact

@@ -22,6 +22,7 @@ QUICK = {
     "monitor_alarms": 2,
     "by_client": 4,
     "race": 2,
+    "modes": 2,
 }
 
 

@@ -104,6 +104,10 @@ class Comparison(ABC):
             "mixture", "needs rows or distributions, but a table has only scores", "Use nm.Dashboard itself"
         )
 
+    def disagreement(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
+        """Yield what two generators disagree about; see `disagreement`."""
+        raise InvalidInput("modes", "need rows, but a table has only scores", "Use nm.Dashboard itself")
+
     def about_cell(self, scene: DashboardScene) -> dict[str, Any]:
         """Return which cell is chosen, and under which weights."""
         return {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}

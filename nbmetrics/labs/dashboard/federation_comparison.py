@@ -23,6 +23,7 @@ from .cell_details import cell_details
 from .changes import Change
 from .clustering import cluster_clients
 from .comparison import Comparison, Weights, atomic, json_by_name
+from .disagreement import check_pair, disagreement, pair_of
 from .incremental import IncrementalEvaluation, Step
 from .json_numbers import json_numbers
 from .metric_view import MAX_CLASSES, MAX_CLASSES_A_CLIENT, MetricView, WeightedScores, encode_kid_gap, metric_view_of
@@ -236,6 +237,16 @@ class FederationComparison(Comparison):
             kid = next((m for m in self.metrics if isinstance(self.metric_view(m).metric, KID)), self.metrics[0])
             result = self._filling.scores_of(scene.generators).result(kid)
         return self._mixture_finder.find(result, scene.generators, self.names, scene.shares)
+
+    def disagreement(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
+        with self.lock:
+            scores = self.scores_of(scene)
+            on_show = self._scores_on_show(scene.metric, scene)
+        check_pair(scene.generators)
+        pair = pair_of(scene.generators, scene.generator, on_show.avg_centres, on_show.all_centres)
+        sources = [self._filling.source(name) for name in pair]
+        images = [generator.source if generator.is_of_images else None for generator in sources]
+        return disagreement(scores, scene.metric, pair, images)
 
     def winners(self, scene: DashboardScene) -> Iterator[dict[str, Any] | None]:
         with self.lock:

@@ -83,7 +83,7 @@ class Dashboard(DashboardActions):
     _esm = modules.module("dashboard/view/index.js")
     _css = modules.style(
         *(*modules.CHARTS, "toolkit/view/heat_colors.css", "toolkit/view/matrix.css"),
-        *(f"dashboard/view/{name}.css" for name in ("style", "heat", "weights")),
+        *(f"dashboard/view/{name}.css" for name in ("style", "heat", "weights", "modes")),
     )
     _state = DashboardScene
     _saved_words = OF_DASHBOARD
@@ -100,6 +100,8 @@ class Dashboard(DashboardActions):
     mixture = traitlets.Dict().tag(sync=True)
     # Who wins by all in the weights of three groups, once the page asked for it.
     winners = traitlets.Dict().tag(sync=True)
+    # What two generators disagree about, once the page asked for it.
+    disagreement = traitlets.Dict().tag(sync=True)
     namespace: Any = traitlets.List().tag(sync=True, live=True)
 
     _store: Store | None = None
@@ -135,6 +137,9 @@ class Dashboard(DashboardActions):
         )
         self._mixture = OnDemand(lambda scene: of(scene).mixture(scene), write("mixture"), "nbmetrics Dashboard mixes")
         self._winners = OnDemand(self._winner_maps, write("winners"), "nbmetrics Dashboard maps winners")
+        self._disagreement = OnDemand(
+            lambda scene: of(scene).disagreement(scene), write("disagreement"), "nbmetrics Dashboard finds modes"
+        )
         self._filler = BackgroundEvaluation(
             lambda: self._comparison.next_step(), self._show_progress, "nbmetrics Dashboard fills"
         )
@@ -215,9 +220,9 @@ class Dashboard(DashboardActions):
             "strips": strips,
         }
         if self.board.get("regroup", regroup) != regroup:  # what was open is of other clients
-            for on_demand in (self._details, self._mixture, self._winners):
+            for on_demand in (self._details, self._mixture, self._winners, self._disagreement):
                 on_demand.drop()
-            traits |= {"details": {}, "mixture": {}, "winners": {}}
+            traits |= {"details": {}, "mixture": {}, "winners": {}, "disagreement": {}}
         with self._lock, self.hold_sync():  # the page must not see one without the other
             self._write(**{name: value for name, value in traits.items() if value != getattr(self, name)})
 
@@ -323,6 +328,8 @@ class Dashboard(DashboardActions):
             self._details.put(self._scene_from_page(message.get("scene")))
         elif kind == "mixture":
             self._mixture.put(self._scene_from_page(message.get("scene")))
+        elif kind == "disagreement":
+            self._disagreement.put(self._scene_from_page(message.get("scene")))
         elif kind == "regroup":
             self._regroup((Change.parse(message.get("change"), "change"),))
         elif kind == "winners":
@@ -421,7 +428,7 @@ class Dashboard(DashboardActions):
         if hasattr(self, "_filler"):  # not where __init__ refused its input
             self._filler.close()
             self._publish_timer.cancel()
-            for on_demand in (self._details, self._mixture, self._winners):
+            for on_demand in (self._details, self._mixture, self._winners, self._disagreement):
                 on_demand.close()
         if self._store is not None:
             self._store.close()
