@@ -20,9 +20,13 @@ def start_thread(work: Callable[[], None], name: str) -> threading.Thread | None
     try:
         thread.start()
     except RuntimeError:  # "can't start new thread"
-        warnings.warn(NOTE, RuntimeWarning, stacklevel=2)
+        _warn()
         return None
     return thread
+
+
+def _warn() -> None:
+    warnings.warn(NOTE, RuntimeWarning, stacklevel=3)
 
 
 def can_start() -> bool:

@@ -92,11 +92,13 @@ def pytest_terminal_summary(terminalreporter, config):
 
 
 @pytest.fixture(autouse=True)
-def threadless():
-    """`make test-threadless`: each test runs where no thread can start."""
+def threadless(request):
+    """`make test-threadless`: each test runs where no thread can start, but for those that are about threads."""
     if os.environ.get("NBMETRICS_TEST_THREADLESS") != "1":
         yield
         return
+    if request.node.get_closest_marker("threads"):
+        pytest.skip("is about threads: make test-python runs it")
     from tests.threadless import without_threads
 
     with without_threads():

@@ -6,12 +6,9 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest.mock import patch
-
-from nbmetrics.threads import NOTE
 
 
 def _refuse(thread: threading.Thread) -> None:
@@ -21,6 +18,5 @@ def _refuse(thread: threading.Thread) -> None:
 @contextmanager
 def without_threads() -> Iterator[None]:
     """Have `threading.Thread.start` raise what it raises where there are no threads."""
-    with patch.object(threading.Thread, "start", _refuse), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", NOTE, RuntimeWarning)
+    with patch.object(threading.Thread, "start", _refuse), patch("nbmetrics.threads._warn"):
         yield

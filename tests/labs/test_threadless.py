@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-import warnings
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.labs.toolkit.worker import Worker
 from nbmetrics.threads import NOTE, Timer, can_start, start_thread
+from nbmetrics.threads import _warn as warn
 from tests.threadless import without_threads
 
 RNG = np.random.default_rng(0)
@@ -120,10 +121,8 @@ def test_a_canceled_timer_does_nothing_and_another_fires_in_a_turn_of_the_loop()
 
 def test_it_says_so():
     assert not can_start()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with patch("nbmetrics.threads._warn", warn), pytest.warns(RuntimeWarning, match=NOTE):
         assert start_thread(int, "test") is None
-    assert [str(warning.message) for warning in caught] == [NOTE]
 
 
 def test_the_fixture_refuses_what_a_platform_without_threads_refuses():
