@@ -39,6 +39,7 @@ _ROOMS = {
     "evaluation.evaluate": ["evaluate", "BiasWarning"],
     "evaluation.scores": ["Scores"],
     "evaluation.race": ["race"],
+    "evaluation.two_sample": ["two_sample"],
     "evaluation.race_result": ["Race"],
     "theory.best_mixture": ["best_mixture"],
     "features.images": ["Images", "images"],

@@ -44,6 +44,12 @@ def drawn_from(rows):
     return lambda n, rng: rows[rng.integers(len(rows), size=n)]
 
 
+def two_sample(a, b, *args, **options):
+    test = nm.two_sample(a, b, *args, **{"permutations": 9, **options})
+    assert 0.0 < test.p <= 1.0
+    return number(test.statistic)
+
+
 def raced(federation, samplers, *args, **options):
     """Race, and check what comes out: a reason, scores that are finite or explained, no more draws than the budget."""
     race = nm.race(federation, samplers, *args, **{"budget": 400, "progress": False, **options})
@@ -108,6 +114,7 @@ ON_ROWS = {
     "Federation split": (lambda a, b, c: nm.Federation([b, a]).split(), federation),
     "Federation pooled": (lambda a, b, c: nm.Federation({"a": a, "b": b}).with_weights([1, 3]).pooled(), client),
     "best_mixture": (lambda a, b, c: nm.best_mixture([b], [a, c], progress=False), mixture),
+    "two_sample": (lambda a, b: two_sample(a, b), anything),
     "race": (lambda a, b, c: raced([a], {"b": drawn_from(b), "c": drawn_from(c)}), anything),
     "race of rows": (lambda a, b, c: raced([b], {"a": lambda n, rng: a, "c": drawn_from(c)}), anything),
     "theory": (lambda a, b, c: nm.theory.kid_gap([a, b]), number),
@@ -212,6 +219,10 @@ ON_SETTINGS = {
     "race error": lambda v: raced(PAIR, TWO_SAMPLERS, error=v),
     "race tolerance": lambda v: raced(PAIR, TWO_SAMPLERS, tolerance=v),
     "race seed": lambda v: raced(PAIR, TWO_SAMPLERS, seed=v),
+    "two_sample": lambda v: two_sample(v, A),
+    "two_sample kernel": lambda v: two_sample(A, T, v),
+    "two_sample permutations": lambda v: two_sample(A, T, permutations=v),
+    "two_sample seed": lambda v: two_sample(A, T, seed=v),
     "theory": lambda v: number(nm.theory.kid_gap(PAIR, v)),
     "images": lambda v: nm.images(v)[0],
     "extract": lambda v: anything(nm.extract(v, "pixels", cache=False, progress=False)),

@@ -125,6 +125,13 @@ class Race:
     clients_noise : whether other rows of the clients could alter the winner, in a sentence
     cautions : of the last look: name -> why its interval is missing or doubtful
     label : of the score, such as "FID-all"
+
+    Examples
+    --------
+    >>> samplers = {"near": nm.Gaussian([0.1, 0]), "far": nm.Gaussian([2, 0])}
+    >>> race = nm.race({"north": nm.Gaussian([0, 0]), "south": nm.Gaussian([0.2, 0])}, samplers)
+    >>> race.winner, race.stopped, race.draws
+    ('near', 'winner', {'near': 50, 'far': 50})
     """
 
     table: pd.DataFrame
