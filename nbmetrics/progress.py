@@ -1,10 +1,8 @@
-"""Progress bars: tqdm's, without its thread where none can start."""
+"""Progress bars: tqdm's, without its thread."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-
-from .threads import can_start
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -16,8 +14,7 @@ def progress_bar(
     """Return a bar of so many steps: `progress` is "auto" (from the second second on), True or False."""
     from tqdm.auto import tqdm
 
-    if progress is not False and not can_start():
-        tqdm.monitor_interval = 0  # it would start a thread, and warn
+    bar = type("Bar", (tqdm,), {"monitor_interval": 0})  # no thread that watches over slow bars: each step looks
     delay = 1.0 if progress == "auto" else 0.0
-    settings = {"desc": about or None, "unit": unit, "leave": False, **settings}
-    return tqdm(total=total, disable=progress is False, delay=delay, **settings)
+    settings = {"desc": about or None, "unit": unit, "leave": False, "miniters": 1, **settings}
+    return bar(total=total, disable=progress is False, delay=delay, **settings)

@@ -18,6 +18,7 @@ from ..errors import InvalidInput, check_choice, check_count, check_number
 from ..metrics.base import Metric, Sample
 from ..metrics.modes import ModeAssignment, Modes
 from ..metrics.stratified import Strata
+from ..ranking import lowest
 from .cells import Cells, ScoresProtocol
 from .influence import influence_values_of
 from .modes import MAX_MODES, Side, compare, conventions, labels, nearest_rows, share_columns
@@ -169,7 +170,7 @@ def sentences(frame: pd.DataFrame, label: str, pair: tuple[str, str], clients: S
         row = frame.loc[place]
         own = np.array([float(row[name if name in frame else f"client {name}"]) for name in clients])
         shares = f"{row['first']:.0%} of {pair[0]}, {row['second']:.0%} of {pair[1]}"
-        whose = f"most frequent at {clients[int(own.argmax())]} ({own.max():.0%} of its rows)"
+        whose = f"most frequent at {clients[lowest(-own)]} ({own.max():.0%} of its rows)"
         changes = ", ".join(f"{label}-{part} by {row[f'{part}_change']:+.3g}" for part in PARTS)
         lines.append(
             f"Mode “{row['mode']}” ({shares}; {whose if own.max() > 0 else 'at no client'}): "

@@ -20,8 +20,8 @@ from ..errors import InvalidInput, check_choice, check_count, check_number
 from ..federation import Federation
 from ..metrics import metric_of
 from ..metrics.kid.metric import KID
+from ..progress import progress_bar
 from ..ranking import lowest
-from .evaluate import progress_bar
 from .race_draws import Draws, as_samplers
 from .race_result import Race, RaceLog, clients_noise
 from .race_scores import AGGREGATES, Bounds, GivenClients, SamplerScore, check_metric

@@ -19,6 +19,7 @@ import numpy as np
 from ...arrays import to_numpy
 from ...errors import InvalidInput
 from ...evaluation.scores import Scores
+from ...ranking import order
 from .json_numbers import json_number
 from .thumbnails import with_pictures
 
@@ -30,11 +31,11 @@ MAX_MODES_SHOWN, MAX_FEATURES_SHOWN = 6, 3
 
 def pair_of(generators: Sequence[str], chosen: str, by_avg: np.ndarray, by_all: np.ndarray) -> tuple[str, str]:
     """Return the two that are compared: the best by avg and the best by all, or the best and the chosen or next one."""
-    order = [np.argsort(losses, kind="stable") for losses in (by_avg, by_all)]
-    first, other = generators[order[0][0]], generators[order[1][0]]
+    places = [order(losses) for losses in (by_avg, by_all)]
+    first, other = generators[places[0][0]], generators[places[1][0]]
     if first != other:
         return first, other
-    return first, chosen if chosen in generators and chosen != first else generators[order[1][1]]
+    return first, chosen if chosen in generators and chosen != first else generators[places[1][1]]
 
 
 def disagreement(scores: Scores, metric: str, pair: tuple[str, str], images: Sequence[Any]) -> Iterator[dict[str, Any]]:
@@ -85,7 +86,7 @@ def _features(rows: np.ndarray, real: np.ndarray) -> list[list[float | str]]:
     """Return the features of the nearest rows that are farthest from the real mean, in standard deviations."""
     spread = real.std(axis=0)
     away = np.divide(rows.mean(axis=0) - real.mean(axis=0), spread, out=np.zeros_like(spread), where=spread > 0)
-    first = np.argsort(-np.abs(away), kind="stable")[:MAX_FEATURES_SHOWN]
+    first = order(-np.abs(away))[:MAX_FEATURES_SHOWN]
     return [[int(k), json_number(float(away[k]))] for k in first]
 
 

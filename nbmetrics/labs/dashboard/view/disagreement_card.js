@@ -8,6 +8,7 @@
 import { el, setText } from "../../toolkit/view/dom.js";
 import { read, readRow } from "../../toolkit/view/json_numbers.js";
 import { shareText, shownNumber } from "../../toolkit/view/numbers.js";
+import { lowest, orderOf } from "../../toolkit/view/ties.js";
 import { card } from "./certificate.js";
 import { inWords, sharesOf } from "./metric_view.js";
 
@@ -108,7 +109,7 @@ export class DisagreementCard {
   /** @param {Disagreement} found @param {Mode} mode */
   choose({ pair = ["", ""], clients = [] }, mode) {
     const own = readRow(mode.clients);
-    const client = clients[own.indexOf(Math.max(...own))] ?? "";
+    const client = clients[lowest(own.map((share) => -share))] ?? "";
     const generator = pair[read(mode.first) >= read(mode.second) ? 0 : 1];
     this.store.edit(/** @type {any} */ ({ ...this.store.scene, client, generator }), "");
   }
@@ -138,11 +139,8 @@ function modeName({ pair = ["", ""] }, { name }) {
 /** @param {Disagreement} found @param {Mode} mode */
 function sharesSentence({ pair = ["", ""], clients = [] }, mode) {
   const own = [...readRow(mode.clients)];
-  const first = own
-    .map((_, i) => i)
-    .filter((i) => own[i] > 0)
-    .sort((a, b) => own[b] - own[a])
-    .slice(0, MAX_CLIENTS_NAMED);
+  const falling = orderOf(own.map((share) => -share));
+  const first = falling.filter((i) => own[i] > 0).slice(0, MAX_CLIENTS_NAMED);
   const shares = first.map((i) => `${inWords(clients[i])} (${shareText(own[i])})`).join(", ");
   const made = [mode.first, mode.second].map((share, g) => `${inWords(pair[g])} (${shareText(read(share))})`);
   return `${made.join(", ")}. ${shares ? `Most frequent at ${shares}.` : "At no client."}`;
