@@ -1,6 +1,6 @@
 /**
- * What the two leading generators disagree about, mode by mode: Python finds the modes when asked. A press on a mode
- * selects, in the heat map, the client where it is most frequent.
+ * What the two leading generators disagree about, mode by mode: Python finds the modes when asked, by a button above the
+ * heat map. A press on a mode selects, in the heat map, the client where it is most frequent.
  *
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Numbers, Scene, Written } from "./types.js"
@@ -10,12 +10,11 @@ import { read, readRow } from "../../toolkit/view/json_numbers.js";
 import { shareText, shownNumber } from "../../toolkit/view/numbers.js";
 import { lowest, orderOf } from "../../toolkit/view/ties.js";
 import { card } from "./certificate.js";
-import { inWords, sharesOf } from "./metric_view.js";
+import { averageName, inWords, sharesOf } from "./metric_view.js";
 
 const HEAD = "What they disagree about";
 const WHAT =
   "Modes are kinds of rows that one generator makes more often than the other. Changes are those of the difference of the two if the rows of a mode are left out.";
-const SAVED = "Available in a notebook.";
 // Clients that a mode names.
 const MAX_CLIENTS_NAMED = 3;
 
@@ -38,8 +37,8 @@ export class DisagreementCard {
     this.wait = el("p", { class: "nbm-note" });
     this.summary = el("p");
     this.list = el("ul", { class: "nbm-modes" });
-    this.body = el("div", {}, [this.summary, this.list]);
-    this.root = card(HEAD, [el("p", { class: "nbm-note" }, [WHAT]), this.button, this.wait, this.body]);
+    this.found = card(HEAD, [el("p", { class: "nbm-note" }, [WHAT]), this.summary, this.list]);
+    this.root = el("div", { class: "nbm-disagreement" }, [this.wait, this.found]);
     const ask = () => {
       this.isAsked = true;
       store.send({ kind: "disagreement", scene: store.scene });
@@ -51,17 +50,20 @@ export class DisagreementCard {
   /** @param {Scene} scene @param {Numbers} numbers */
   paint(scene, { shares, metrics }) {
     const isTable = Object.values(metrics).every(({ facts }) => facts.pooled === false);
-    const hasModes = ["fid", "kid"].includes(scene.metric);
-    this.root.hidden = scene.generators.length < 2 || isTable || !hasModes;
+    const isByClient = averageName(this.store.model.get("board"), scene.generators) === "intra";
+    const isOffered = scene.generators.length > 1 && !isTable && !isByClient && ["fid", "kid"].includes(scene.metric);
     const found = /** @type {Disagreement} */ (this.store.model.get("disagreement") ?? {});
     const isCurrent = isOf(found, scene, shares);
     if (found.doing || found.error || isCurrent) this.isAsked = false;
     const isFound = found.modes !== undefined;
-    setText(this.button, isFound && !isCurrent ? "Find the modes again" : "Find the modes");
-    this.button.hidden = Boolean(this.store.saved) || isCurrent || Boolean(found.doing);
-    setText(this.wait, this.waitWords(found, isFound, isCurrent));
-    this.body.hidden = !isFound;
-    this.body.classList.toggle("nbm-old", isFound && !isCurrent);
+    setText(this.button, isFound && !isCurrent ? "Find the modes again" : "What do they disagree about?");
+    this.button.hidden = !isOffered || Boolean(this.store.saved) || isCurrent || Boolean(found.doing);
+    const words = this.waitWords(found, isFound, isCurrent);
+    setText(this.wait, words);
+    this.wait.hidden = !words;
+    this.root.hidden = !isOffered || (!words && !isFound);
+    this.found.hidden = !isFound;
+    this.found.classList.toggle("nbm-old", isFound && !isCurrent);
     if (isFound) this.paintFound(found);
   }
 
@@ -73,8 +75,7 @@ export class DisagreementCard {
       if (store.waiting || store.lost) return "Python is busy or unreachable.";
       return "Python computes the modes …";
     }
-    if (isFound) return isCurrent ? "" : "These modes are for other weights, generators or another metric.";
-    return store.saved ? SAVED : "";
+    return isFound && !isCurrent ? "These modes are for other weights, generators or another metric." : "";
   }
 
   /** @param {Disagreement} found */

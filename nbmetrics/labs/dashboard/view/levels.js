@@ -31,6 +31,7 @@ export class Levels {
       (Card) => new Card(store, signal),
     );
     const differs = new DisagreementCard(store, signal);
+    heat.controls.append(differs.button);
     const triangle = new Triangle(store, signal);
     this.cards = { pays: [pays, differs], firm: [firm, settles, triangle], mixture: [mixes], costs: [] };
     const contents = {

@@ -87,14 +87,19 @@ export class Toolbar {
 
   /** @param {string} name @param {"presets" | "history"} what the lock that refuses it */
   load(name, what) {
-    const start = what === "presets" ? this.presets[name] : this.startOf(name);
+    const start = what === "presets" ? this.presetOf(name) : this.startOf(name);
     const scene = start ?? Object.values(this.presets)[0];
     this.store.open({ ...scene, rev: this.store.scene.rev }, what);
   }
 
   /** @param {string} name */
+  presetOf(name) {
+    return this.presets[name];
+  }
+
+  /** @param {string} name */
   startOf(name) {
-    return this.tools.starts?.()[name] ?? this.presets[name];
+    return this.tools.starts?.()[name] ?? this.presetOf(name);
   }
 
   toggleTable() {
