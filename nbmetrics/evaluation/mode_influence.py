@@ -135,7 +135,7 @@ def disagreement(
         columns |= {f"{part}_part": of_modes.shown[:, k], f"{part}_error": of_modes.errors[:, k]}
         columns[f"{part}_change"] = -of_modes.exact[:, k]
     rows = nearest_rows(comparison, assignment, directions, pair)
-    frame = pd.DataFrame({"mode": labels(directions, "more first", "more second"), **columns, "rows": rows})
+    frame = pd.DataFrame({"mode": labels(directions, "more in first", "more in second"), **columns, "rows": rows})
     said = (
         f"parts: influence values of {result.label} without bias; NaN where leaving the rows out differs by over 20 %"
     )
@@ -168,12 +168,13 @@ def sentences(frame: pd.DataFrame, label: str, pair: tuple[str, str], clients: S
     lines = []
     for place in apart.index:
         row = frame.loc[place]
+        *_, which, number = row["mode"].split()
         own = np.array([float(row[name if name in frame else f"client {name}"]) for name in clients])
         shares = f"{row['first']:.0%} of {pair[0]}, {row['second']:.0%} of {pair[1]}"
         whose = f"most frequent at {clients[lowest(-own)]} ({own.max():.0%} of its rows)"
         changes = ", ".join(f"{label}-{part} by {row[f'{part}_change']:+.3g}" for part in PARTS)
         lines.append(
-            f"Mode “{row['mode']}” ({shares}; {whose if own.max() > 0 else 'at no client'}): "
+            f"Mode {number}, more in {pair[which == 'second']} ({shares}; {whose if own.max() > 0 else 'at no client'}): "
             f"without these rows {pair[0]} − {pair[1]} changes: {changes}."
         )
     return lines

@@ -386,7 +386,7 @@ class Scores:
         -------
         DataFrame, one row a mode, eigenvectors of M_first − η M_second and of M_second − η M_first:
 
-        - mode: "more first 1", "more second 1", …
+        - mode: "more in first 1", "more in second 1", …
         - first, second, real and one column a client: the shares of rows in it, with intervals as in `modes`
         - avg_part, all_part: what its generated rows contribute to avg(first) − avg(second) and to all(first) −
           all(second), by their influence values; in units of the score, without the bias of few rows. NaN where they
@@ -411,7 +411,7 @@ class Scores:
         >>> scores = nm.evaluate({"cats": rows[0], "dogs": rows[1]}, generators, "kid")
         >>> table = scores.disagreement("both", "cats", "kid", nm.metrics.Modes(sigma=3.0), most=2)
         >>> sorted(table["mode"])
-        ['more first 1', 'more second 1']
+        ['more in first 1', 'more in second 1']
         """
         return disagreement(self, first, second, metric, settings, most, floor)
 

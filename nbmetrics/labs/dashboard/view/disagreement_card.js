@@ -133,7 +133,7 @@ function summaryOf({ pair = ["", ""], label = "", scores = ["nan", "nan"], modes
 
 /** @param {Disagreement} found @param {Mode} mode */
 function modeName({ pair = ["", ""] }, { name }) {
-  const [, which, number] = name.split(" ");
+  const [, , which, number] = name.split(" ");
   return `Mode ${number}, more in ${inWords(pair[which === "first" ? 0 : 1])}`;
 }
 
