@@ -173,8 +173,9 @@ def sentences(frame: pd.DataFrame, label: str, pair: tuple[str, str], clients: S
         shares = f"{row['first']:.0%} of {pair[0]}, {row['second']:.0%} of {pair[1]}"
         whose = f"most frequent at {clients[lowest(-own)]} ({own.max():.0%} of its rows)"
         changes = ", ".join(f"{label}-{part} by {row[f'{part}_change']:+.3g}" for part in PARTS)
+        where = whose if own.max() > 0 else "at no client"
         lines.append(
-            f"Mode {number}, more in {pair[which == 'second']} ({shares}; {whose if own.max() > 0 else 'at no client'}): "
+            f"Mode {number}, more in {pair[which == 'second']} ({shares}; {where}): "
             f"without these rows {pair[0]} − {pair[1]} changes: {changes}."
         )
     return lines
