@@ -236,6 +236,7 @@ def test_broken_files_are_decoded_or_listed(tmp_path):
     assert all(image.dtype == np.uint8 and image.ndim in (2, 3) for image in again)
 
 
+@pytest.mark.threads
 def test_truncated_files_are_refused_whatever_pillow_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", True)
     cut = saved(pixels(200, 200), "JPEG")[:9000]

@@ -201,6 +201,7 @@ def test_of_the_same_bytes_the_same_digest(folder, tmp_path):
     assert zipped.digest(0) != nm.images(folder).digest(0)
 
 
+@pytest.mark.threads
 def test_a_zip_file_goes_to_other_processes(folder, tmp_path):
     read = nm.images(packed(folder, tmp_path / "x.zip"))
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(read))[3], pixels())

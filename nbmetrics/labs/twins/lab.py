@@ -85,8 +85,10 @@ class TwinsLab(Lab):
         start = _start(federation, {} if shared is None else {"shared": shared}, construction)
         self._wanted: Any = None
         self._latest: tuple[Any, Outcome] = (None, Outcome())
-        self._searcher = Worker(self._search, "nbmetrics TwinsLab search")
+        self._searcher: Worker | None = None  # its answers need a scene
         super().__init__(start, PRESETS if start.preset in PRESETS else {start.preset: start, **PRESETS})
+        self._searcher = Worker(self._search, "nbmetrics TwinsLab search")
+        self._outcome(self._scene)
 
     @traitlets.default("published")
     def _default_published(self) -> dict[str, Any]:
@@ -132,7 +134,8 @@ class TwinsLab(Lab):
         try:
             return _outcome_of(lambda: _distinct_twin(scene.federation, _give_up))
         except _Searching:
-            self._searcher.put(scene)
+            if self._searcher is not None:
+                self._searcher.put(scene)
             return Outcome(trying="Searching for the twin …")
 
     def _search(self, scene: TwinsScene) -> None:
@@ -209,9 +212,9 @@ class TwinsLab(Lab):
 
     def close(self) -> None:
         """Remove every display and free both workers."""
-        if hasattr(self, "_searcher"):  # not where __init__ refused its input
+        if (searcher := getattr(self, "_searcher", None)) is not None:  # not where __init__ refused its input
             self._wanted = None
-            self._searcher.close()
+            searcher.close()
         super().close()
 
 

@@ -123,6 +123,7 @@ def test_what_cannot_log_is_refused(monitor):
         monitor.to(Tracker(), past="yes")
 
 
+@pytest.mark.threads
 def test_many_threads_log_and_none_is_lost_or_twice(monitor):
     tracker = Tracker()
     monitor.to(tracker)

@@ -112,6 +112,7 @@ class TestNumbers:
         np.testing.assert_allclose(first[:-1], second[:-1], atol=1e-8 * first.max())
         assert abs(first[-1]) < 1e-12 and second[-1] > 0.1
 
+    @pytest.mark.threads
     def test_a_twin_for_unequal_shapes_is_searched_for_and_found(self, twins_lab):
         lab = twins_lab("Unequal shapes (numerical)")
         assert lab.result["trying"] and lab.result["second"] is None
@@ -120,6 +121,7 @@ class TestNumbers:
         np.testing.assert_allclose(first[:-1], second[:-1], atol=1e-8 * first.max())
         assert second[-1] - first[-1] == pytest.approx(lab.twin().all_gap, rel=1e-9) and second[-1] > 0.1
 
+    @pytest.mark.threads
     def test_a_snapshot_waits_for_the_search_and_the_view_hears_of_it(self, twins_lab, monkeypatch):
         # the snapshot is first, and the search then gives up
         monkeypatch.setattr("nbmetrics.labs.twins.lab.SECONDS_STILL", 3)
