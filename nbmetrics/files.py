@@ -35,6 +35,17 @@ def checked_path(path: Any, *suffixes: str) -> Path:
     return target
 
 
+def make_folder(folder: Any, argument: str, fix: str) -> tuple[Path, list[str]]:
+    """Return the path of a folder, made where it is not there, and the names in it."""
+    try:
+        path = Path(folder).expanduser().resolve()
+        path.mkdir(parents=True, exist_ok=True)
+        return path, [entry.name for entry in path.iterdir()]
+    except (TypeError, ValueError, OSError, RuntimeError) as error:
+        why = f" ({error.strerror})" if isinstance(error, OSError) and error.strerror else ""
+        raise InvalidInput(argument, f"got {shown(folder)}, which cannot be a folder{why}", fix) from None
+
+
 def open_plain(path: Path, flags: int, *, follow: bool = True) -> int:
     """The descriptor of a plain file, as `os.open` gives it; OSError at once for a FIFO, a device or a folder.
 

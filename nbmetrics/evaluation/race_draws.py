@@ -24,7 +24,7 @@ from ..arrays import to_numpy
 from ..distributions import Distribution, draw_rows
 from ..errors import InvalidInput, check_list, shown
 from ..federation import Federation, Generator
-from ..files import open_plain, write
+from ..files import make_folder, open_plain, write
 
 FORMAT, HEAD = 1, "nbmetrics-race.json"
 PROBE_ROWS = 4
@@ -143,13 +143,7 @@ def _digest(name: str) -> bytes:
 def _checked_folder(folder: Any, about: Mapping[str, int]) -> Path:
     """Return the folder, made where it is not there, if it is empty or of such a race."""
     fix = "Give the folder of a race with the same seed and features, or of a new one"
-    try:
-        path = Path(folder).expanduser().resolve()
-        path.mkdir(parents=True, exist_ok=True)
-        names = [entry.name for entry in path.iterdir()]
-    except (TypeError, ValueError, OSError, RuntimeError) as error:
-        why = f" ({error.strerror})" if isinstance(error, OSError) and error.strerror else ""
-        raise InvalidInput("store", f"got {shown(folder)}, which cannot be a folder{why}", fix) from None
+    path, names = make_folder(folder, "store", fix)
     if HEAD not in names:
         if any(not name.startswith(".") for name in names):
             raise InvalidInput("store", f"{shown(str(path))} contains other files and is no race", fix)

@@ -23,7 +23,7 @@ from threading import Lock
 from typing import Any
 
 from ..errors import InvalidInput, shown
-from ..files import open_plain, replace_file
+from ..files import make_folder, open_plain, replace_file
 from ..metrics import Metric
 from ..metrics.stratified import merge_shared
 from ..summaries.stream import Stream
@@ -242,13 +242,7 @@ def _numbers_text(numbers: Iterable[float]) -> str:
 def _checked_folder(folder: Any) -> Path:
     """Return the folder, made where it is not there, if it is a store or empty."""
     fix = "Give the folder of a store, or of a new one"
-    try:
-        path = Path(folder).expanduser().resolve()
-        path.mkdir(parents=True, exist_ok=True)
-        names = [entry.name for entry in path.iterdir()]
-    except (TypeError, ValueError, OSError, RuntimeError) as error:
-        why = f" ({error.strerror})" if isinstance(error, OSError) and error.strerror else ""
-        raise InvalidInput("store", f"got {shown(folder)}, which cannot be a folder{why}", fix) from None
+    path, names = make_folder(folder, "store", fix)
     if HEAD not in names and any(not name.startswith(".") for name in names):
         raise InvalidInput("store", f"{shown(str(path))} contains other files and is not a store", fix)
     return path
