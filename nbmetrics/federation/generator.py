@@ -29,6 +29,7 @@ from .image_sources import (
     images_of,
     rows_of,
 )
+from .runs import check_models, check_one_model, is_list_of_runs, run_names
 
 # An iterator that has given so many clients or generators is taken for an endless one.
 MAX_PARTIES = 100_000
@@ -60,6 +61,8 @@ class Generator:
     columns : what its features are called, by default as a data frame says
     extraction : of rows, or of a function that gives rows, what made them out of images, such as
         `federation.extraction`
+    group : the model of which this is one run, such as "ddpm" of three trainings; `Scores.models` then says how much
+        the runs differ, and `Scores.compare_models` whether models differ by more than that
 
     Examples
     --------
@@ -72,10 +75,13 @@ class Generator:
     name: str | None = field(default=None, kw_only=True)
     columns: tuple[str, ...] | None = field(default=None, kw_only=True, repr=False)
     extraction: Any = field(default=None, kw_only=True, repr=False)
+    group: str | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         if self.name is not None:
             check_names([self.name], "name")
+        if self.group is not None:
+            check_names([self.group], "group")
         if self.extraction is not None:
             check_extraction(self.extraction)
         if type(self.source) is np.ndarray and self.source.ndim == 2:
@@ -233,13 +239,13 @@ def _sources_by_client(source: Any) -> ByClient:
 
 
 def as_generators(generators: Any, *, may_be_by_client: bool = False) -> tuple[Generator, ...]:
-    """Return named generators from a list of them, a dict name -> source, or a single one.
+    """Return named generators from a list of them, a dict name -> source or list of runs, or a single one.
 
     Those with one distribution for each client are refused unless they `may_be_by_client`.
     """
     if isinstance(generators, Mapping):
         check_names(list(generators), "generators")
-        items = [replace(_as_generator(item, f"generator {name!r}"), name=name) for name, item in generators.items()]
+        items = [item for pair in generators.items() for item in _named_generators(*pair)]
     elif _is_one(generators):
         items = [_as_generator(generators, "generator")]
     elif isinstance(generators, Iterable) and not isinstance(generators, str):
@@ -253,12 +259,31 @@ def as_generators(generators: Any, *, may_be_by_client: bool = False) -> tuple[G
     if any(item.name is None for item in items):
         items = [*name_items(items, "Generator", lambda item, name: replace(item, name=name))]
     check_names([item.name for item in items], "generators")
+    if any(item.group is not None for item in items):
+        check_models([item.name or "" for item in items], [item.group for item in items])
     by_client = [item.name for item in items if item.is_by_client]
     if by_client and not may_be_by_client:
         seen = f"{shown(by_client[0])} has one distribution for each client, which is not compared here"
         fix = "Use nm.evaluate, and nm.Dashboard.from_table of its scores.clients, or give one source for all clients"
         raise InvalidInput("generators", seen, fix)
     return tuple(items)
+
+
+def as_generator(source: Any, name: str) -> Generator:
+    """Return one generator of this name; InvalidInput of a list of runs."""
+    if is_list_of_runs(source):
+        raise InvalidInput("source", f"is a list of {len(source)} sources", "Give one, or add the runs one by one")
+    (generator,) = as_generators({name: source})
+    return generator
+
+
+def _named_generators(name: str, item: Any) -> list[Generator]:
+    """Return the generator of a name, or the runs of the model of that name."""
+    if isinstance(item, (list, tuple)) and is_list_of_runs(item):
+        check_one_model(name, item)
+        named = zip(run_names(name, item), item, strict=True)
+        return [replace(_as_generator(run, f"generator {own!r}"), name=own, group=name) for own, run in named]
+    return [replace(_as_generator(item, f"generator {name!r}"), name=name)]
 
 
 def _is_one(value: Any) -> bool:
