@@ -573,6 +573,8 @@ class ScoresProtocol(Protocol):
     generators: tuple[str, ...]
     metrics: tuple[str, ...]
     weights: tuple[float, ...]
+    groups: tuple[str | None, ...]
+    provenance: dict[str, Any]
 
     @property
     def table(self) -> pd.DataFrame: ...

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from .cells import ScoresProtocol
 from .display import CellText, cells_of, parts_of, reading_notes
+from .model_sentences import model_lines
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,10 +35,10 @@ def _rows(scores: ScoresProtocol) -> list[list[CellText]]:
 
 
 def _notes(scores: ScoresProtocol) -> list[str]:
-    """How the table is to be read, cautions, and how the numbers were made."""
+    """How the table is to be read, what its runs say of their models, cautions, and how the numbers were made."""
     cautions = scores.cautions
     lines = [line for line in scores.conventions if line not in cautions]
-    return [*reading_notes(scores, "bold"), *cautions, *lines]
+    return [*reading_notes(scores, "bold"), *model_lines(scores), *cautions, *lines]
 
 
 def as_markdown(scores: ScoresProtocol) -> str:

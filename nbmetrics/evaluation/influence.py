@@ -248,9 +248,10 @@ class Influences:
         """See `CellNoise.real_part`."""
         covariance = self.spread(weights).real[part]
         counts = [len(own.rows[0]) for own in self.real if own.rows[0] is not None]
+        at = [np.flatnonzero(contrast) for contrast in contrasts]  # no score but these, which may be NaN
         with np.errstate(over="ignore", invalid="ignore"):
-            variance = np.einsum("kg,gh,kh->k", contrasts, covariance, contrasts)
-        return variance, float(min(counts) - 1) if counts else math.inf
+            variance = [c[own] @ covariance[np.ix_(own, own)] @ c[own] for c, own in zip(contrasts, at, strict=True)]
+        return np.array(variance), float(min(counts) - 1) if counts else math.inf
 
     def spread(self, weights: Sequence[float]) -> Spread:
         """Scores and variances under these weights, computed once."""

@@ -118,7 +118,9 @@ class CellNoise:
         if self.source is None:
             return np.full(len(contrasts), np.nan), math.inf
         variance, freedom = self.source.real_part(weights, part, known)
-        return np.where((missing != 0.0).any(axis=1) | ~np.isfinite(variance), np.nan, np.maximum(variance, 0.0)), freedom
+        return np.where(
+            (missing != 0.0).any(axis=1) | ~np.isfinite(variance), np.nan, np.maximum(variance, 0.0)
+        ), freedom
 
     def cautions(self, weights: Sequence[float]) -> list[str]:
         """Of every score, clients' and pooled, by influence values: why its interval is missing or doubtful, or ""."""

@@ -401,9 +401,11 @@ class ResampledScores:
 
     def real_part(self, weights: Sequence[float], part: str, contrasts: np.ndarray) -> tuple[np.ndarray, float]:
         """See `CellNoise.real_part`; of a bootstrap, whose draws take rows of all parties, the part of all of them."""
-        is_real = [side == 0 for side, _ in self.parties]
+        is_real, scores = [side == 0 for side, _ in self.parties], self._of(part, weights)
+        at = [np.flatnonzero(contrast) for contrast in contrasts]  # no score but these, which may be NaN
         with np.errstate(over="ignore", invalid="ignore"):
-            return self.resamples.variance(self._of(part, weights) @ contrasts.T, is_real)
+            combined = [scores[:, own] @ contrast[own] for contrast, own in zip(contrasts, at, strict=True)]
+            return self.resamples.variance(np.stack(combined, axis=1), is_real)
 
     def _of(self, part: str, weights: Sequence[float]) -> np.ndarray:
         if part == "client":

@@ -17,7 +17,7 @@ from ..errors import check_choice, check_flag, check_named_weights
 from ..files import checked_path, write
 from ..lazy_imports import import_room
 from ..ranking import places
-from . import decisions, export, saved_scores, sentences
+from . import decisions, export, models, saved_scores, sentences
 from .cells import Cells, Values
 from .display import as_html, as_text, with_notes
 from .heterogeneity import check_deals, heterogeneity
@@ -38,6 +38,7 @@ class Scores:
     table : DataFrame generator, metric, avg, all, gap; and intra where some generator has one distribution a client
     clients : DataFrame generator, client, metric, value; and own, with what was made for the client, beside intra
     ledger : DataFrame client, metric, aggregate, bytes, …: what each client sends for each aggregate
+    groups : of each generator the model that it is a run of (`nm.Generator(…, group="ddpm")`), or None
     provenance : dict, where they come from: version of nbmetrics, date (UTC), settings, metrics, extractor with the
         hash of its weights, and numbers of rows; of an `evaluate` with a store how many scores were found there, too
 
@@ -58,10 +59,12 @@ class Scores:
         results: Sequence[Cells],
         convention: str,
         provenance: Mapping[str, Any] | None = None,
+        groups: Sequence[str | None] = (),
     ) -> None:
         self.names = tuple(names)
         self.weights = tuple(weights)
         self.generators = tuple(generators)
+        self.groups = tuple(groups) or (None,) * len(self.generators)
         self.metrics = tuple([cells.metric.name for cells in results])
         self._results = tuple(results)
         self._convention = convention
@@ -69,7 +72,7 @@ class Scores:
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """Tidy scores: generator, metric, avg, all, gap.
+        """Tidy scores: generator, metric, avg, all, gap; and group where some generators are runs of one model.
 
         Where some generator has one distribution for each client (`nm.Generator.by_client`), intra = Σ λ_i D(S_i,
         S_G,i) stands before avg; of the other generators it is avg.
@@ -91,12 +94,23 @@ class Scores:
         for metric, cells in zip(self.metrics, self._results, strict=True):
             avg, pooled = cells.avg, cells.all
             intra = {"intra": cells.intra} if cells.own_cells else {}
-            columns = {"generator": self.generators, "metric": metric, **intra, "avg": avg, "all": pooled}
+            columns = {
+                "generator": self.generators,
+                **self._group_column,
+                "metric": metric,
+                **intra,
+                "avg": avg,
+                "all": pooled,
+            }
             gap = np.subtract(avg, pooled, out=np.zeros_like(avg), where=avg != pooled)
             ends = {} if cells.noise is None else cells.intervals()
             frames.append(pd.DataFrame({**columns, "gap": gap, **ends}))
         table = pd.concat(frames, ignore_index=True)
         return self._with_conventions(table)
+
+    @property
+    def _group_column(self) -> dict[str, Sequence[str | None]]:
+        return {"group": self.groups} if any(self.groups) else {}
 
     def values(self, metric: str) -> Values:
         """The scores of one metric as arrays, in the order of `generators` and `names`."""
@@ -141,6 +155,8 @@ class Scores:
             pairs = [(g, c, cells.name) for g in self.generators for c in self.names]
             rows = pd.DataFrame(pairs, columns=["generator", "client", "metric"]).assign(value=cells.by_client.ravel())
             own = {"own": cells.own.ravel()} if cells.own_cells else {}
+            if any(self.groups):
+                rows.insert(1, "group", np.repeat(np.array(self.groups, dtype=object), len(self.names)))
             frames.append(rows.assign(**own, **cells.client_intervals()))
         frame = pd.concat(frames, ignore_index=True)
         return self._with_conventions(frame)
@@ -201,7 +217,84 @@ class Scores:
         equally good generators have one below .05 in a tenth of all runs. It is not the probability that the order is
         wrong: where generators are close, as checkpoints of one run are, that is larger (docs/intervals.md).
         """
-        return self._with_conventions(decisions.flips(self, metric))
+        frame = self._with_conventions(decisions.flips(self, metric))
+        frame.attrs["conventions"] = [models.count_of_flips(self, metric), *self.conventions]
+        return frame
+
+    def models(self, metric: str) -> pd.DataFrame:
+        """Each model's mean over its runs, how far the runs differ, and an interval for the mean of its trainings.
+
+        Runs of one model are given as `{"ddpm": [run1, run2, run3], "gan": [run4, run5]}`, or as
+        `nm.Generator(rows, group="ddpm")` for each; a generator without group is a model of one run.
+
+        Returns
+        -------
+        DataFrame, one row a model:
+
+        - model, runs: its name, and how many runs it has
+        - avg, all; and intra where there is one: the mean of the runs' scores, corrected where the table marks the best
+          by corrected ones
+        - avg_sd, …: the standard deviation of the runs' scores, which holds both the differences of trainings and
+          the chance of the rows that each generated
+        - avg_low, avg_high, …: the interval of the mean of all trainings that the model could have had, at the level
+          of the intervals, 90 % by default; with `uncertainty` for other real rows, too, else for these alone
+        - avg_rank, …: 1 for the best mean
+        - note: why sd or interval are missing
+
+        They do not depend on the order of the runs. The intervals take the differences of the runs for normal.
+
+        Examples
+        --------
+        >>> runs = {"near": [nm.Gaussian([k / 10]) for k in (1, 2, 3)], "far": [nm.Gaussian([k]) for k in (1, 2, 3)]}
+        >>> nm.evaluate([nm.Gaussian([0.0])], runs, "fid").models("fid")[["model", "runs", "all", "all_sd"]].round(3)
+          model  runs    all  all_sd
+        0  near     3  0.047   0.040
+        1   far     3  4.667   4.041
+        """
+        frame = self._with_conventions(models.models_frame(self, metric))
+        frame.attrs["conventions"] = [*models.lines_of_means(self, metric), *self.conventions]
+        return frame
+
+    def compare_models(self, metric: str, by: str = "all") -> pd.DataFrame:
+        """Do models differ by more than their own runs do? Each pair of models, by the means over their runs.
+
+        All runs are scored on the same real rows, so what these add to all scores alike does not count against a
+        difference; what they add to one model more than to another does where `uncertainty` is given, and else the
+        comparison is one `on these real rows`.
+
+        Parameters
+        ----------
+        metric : a metric that was evaluated
+        by : "avg", "all", or "intra" where there is one
+
+        Returns
+        -------
+        DataFrame, one row a pair:
+
+        - model, other, and difference: the mean of `model` − that of `other`; of C_T the distances from its best score
+        - low, high: the interval of the difference, at the level of the intervals, 90 % by default
+        - p: two-sided; with models that do not differ it is below .05 at most 5 % of the time, where the runs of a
+          model are normal about its mean, with any spread (measured in docs/intervals.md, for other shapes too)
+        - p_holm: the same for all pairs of this table together (Holm 1979)
+        - smallest_p: 1/C(r₁ + r₂, r₁) for r₁ and r₂ runs, below which p does not go: with two runs of each model
+          nothing is shown at .05, with three .05 is the least
+        - note: why there is no p-value (a model of one run, a run without score, the same run twice, plain scores
+          of other numbers of rows), or what it leaves out
+
+        `attrs["conventions"]` says how many comparisons are made. Source: Banerjee, Sankhyā 22, 1960, for the
+        interval, of which p is the inverse.
+
+        Examples
+        --------
+        >>> runs = {"near": [nm.Gaussian([k / 10]) for k in (1, 2, 3)], "far": [nm.Gaussian([k]) for k in (7, 8, 9)]}
+        >>> scores = nm.evaluate([nm.Gaussian([0.0])], runs, "fid")
+        >>> scores.compare_models("fid")[["model", "other", "difference", "p", "smallest_p", "note"]].round(3)
+          model other  difference     p  smallest_p                note
+        0  near   far      -64.62  0.05        0.05  on these real rows
+        """
+        frame = self._with_conventions(models.comparison_frame(self, metric, by))
+        frame.attrs["conventions"] = [*models.lines_of_comparison(self, metric), *self.conventions]
+        return frame
 
     def worst(self, metric: str, corrected: bool = False) -> pd.DataFrame:
         """Each generator's score with the client it serves worst: generator, worst, client.
@@ -322,7 +415,7 @@ class Scores:
         """
         shares = check_named_weights(weights, self.names)
         results = [cells.with_weights(shares) for cells in self._results]
-        return Scores(self.names, shares, self.generators, results, self._convention, self.provenance)
+        return Scores(self.names, shares, self.generators, results, self._convention, self.provenance, self.groups)
 
     @cached_property
     def ledger(self) -> pd.DataFrame:

@@ -12,5 +12,16 @@ from .client import Client
 from .federation import Federation
 from .generator import Generator, as_generator, as_generators
 from .image_sources import UnreadWarning, are_images, check_one_space
+from .runs import check_models
 
-__all__ = ["Client", "Federation", "Generator", "UnreadWarning", "are_images", "as_generator", "as_generators", "check_one_space"]
+__all__ = [
+    "Client",
+    "Federation",
+    "Generator",
+    "UnreadWarning",
+    "are_images",
+    "as_generator",
+    "as_generators",
+    "check_models",
+    "check_one_space",
+]

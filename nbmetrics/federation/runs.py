@@ -49,7 +49,9 @@ def check_one_model(model: str, runs: Sequence[Any]) -> None:
     for k, run in enumerate(runs, 1):
         if (group := getattr(run, "group", None)) not in (None, model):
             seen = f"run {k} has group={shown(group)}"
-            raise InvalidInput(f"generators, {shown(model)}", seen, "Leave group out in a list of runs, or move the run")
+            raise InvalidInput(
+                f"generators, {shown(model)}", seen, "Leave group out in a list of runs, or move the run"
+            )
 
 
 def check_models(names: Sequence[str], groups: Sequence[str | None]) -> None:
