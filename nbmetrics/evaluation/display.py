@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..metrics.base import Metric
 from ..ranking import TIE, figure
-from .cells import ScoresProtocol
 from .models import has_runs
+from .scores_protocol import ScoresProtocol
 from .sentences import shown_label
 from .winners import AGGREGATES, Winners, is_about_zero, lies_below_zero, winners_of
 

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from .cells import ScoresProtocol
 from .display import CellText, cells_of, parts_of, reading_notes
 from .model_sentences import model_lines
+from .scores_protocol import ScoresProtocol
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -120,8 +120,9 @@ class Spread:
     def with_one_distribution(self) -> Spread:
         """This, of generators with one distribution each: intra is avg."""
         self.intra, self.own = self.avg, self.client
-        for variance in (self.variance, self.apart, self.real):
-            variance["intra"] = variance["avg"]  # type: ignore[index]
+        for variance in (self.variance, self.apart):
+            variance["intra"] = variance["avg"]
+        self.real["intra"] = self.real["avg"]
         self.variance["own"] = self.variance["client"]
         return self
 

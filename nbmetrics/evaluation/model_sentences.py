@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from ..ranking import figure
-from .cells import ScoresProtocol
 from .models import (
     Comparison,
     Model,
@@ -17,6 +16,7 @@ from .models import (
     run_scores,
 )
 from .run_statistics import holm, mean_and_spread
+from .scores_protocol import ScoresProtocol
 from .winners import AGGREGATES
 
 # Models differ where the p-value, adjusted for the pairs of one metric and aggregate, is at most this.
@@ -25,7 +25,7 @@ MAX_NAMED = 6
 
 
 def model_lines(scores: ScoresProtocol) -> list[str]:
-    """Return the means over runs, the verdict on each aggregate, and how many comparisons they are; none without runs."""
+    """Return the means over runs, the verdict by each aggregate, and how many comparisons that is; none without runs."""
     if not has_runs(scores):
         return []
     models = models_of(scores.generators, scores.groups)
@@ -50,7 +50,7 @@ def _means(scores: ScoresProtocol, metric: str, part: str, models: list[Model]) 
     """The mean of each model, and the standard deviation of its runs."""
     values, texts = run_scores(scores.result(metric))[part].scores, []
     for model in models[:MAX_NAMED]:
-        mean, spread = mean_and_spread(values[list(model.runs)])
+        mean, spread = mean_and_spread(values[list(model.runs)].tolist())
         runs = f"{len(model.runs)} run{'s' * (len(model.runs) != 1)}"
         beside = "" if math.isnan(spread) else f", sd {figure(spread, 2)}"
         texts.append(f"{model.name} {figure(mean, 4)} ({runs}{beside})")

@@ -16,9 +16,10 @@ import numpy as np
 
 from ..errors import InvalidInput, check_choice
 from ..ranking import all_lowest, places, same_scores
-from .cells import Cells, ScoresProtocol
+from .cells import Cells
 from .noise import LEVEL
 from .run_statistics import ErrorPart, holm, mean_and_spread, p_value, reach, smallest_p
+from .scores_protocol import ScoresProtocol
 from .winners import Winners, winners_of
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def model_winners(scores: ScoresProtocol, metric: str) -> Winners:
     cells, models = scores.result(metric), models_of(scores.generators, scores.groups)
     of_runs = winners_of(cells)
     means = {
-        part: np.array([mean_and_spread(own.losses[list(model.runs)])[0] for model in models])
+        part: np.array([mean_and_spread(own.losses[list(model.runs)].tolist())[0] for model in models])
         for part, own in run_scores(cells).items()
     }
     is_left_out = np.array([of_runs.is_left_out[list(model.runs)].any() for model in models])
@@ -129,7 +130,7 @@ def models_frame(scores: ScoresProtocol, metric: str) -> pd.DataFrame:
         real = real_parts(scores, cells, part)
         rows = []
         for model, shared in zip(models, real, strict=False):
-            mean, spread = mean_and_spread(own.scores[list(model.runs)])
+            mean, spread = mean_and_spread(own.scores[list(model.runs)].tolist())
             away = reach([_part_of_runs(spread, len(model.runs)), *_known(shared)], level)
             rows.append((mean, spread, *_within_edges(cells, mean - away, mean + away)))
         ends = zip(("", "_sd", "_low", "_high"), zip(*rows, strict=True), strict=True)
@@ -192,7 +193,7 @@ def comparisons(scores: ScoresProtocol, metric: str, by: str) -> list[Comparison
 def _comparison(
     scores: ScoresProtocol, cells: Cells, pair: tuple[Model, Model], values: np.ndarray, shared: ErrorPart
 ) -> Comparison:
-    (first, spread), (second, other) = (mean_and_spread(values[list(model.runs)]) for model in pair)
+    (first, spread), (second, other) = (mean_and_spread(values[list(model.runs)].tolist()) for model in pair)
     counts = [len(model.runs) for model in pair]
     difference, floor = 0.0 if same_scores(first, second) else first - second, smallest_p(*counts)
     doubt = next(filter(None, [*(doubt_of_model(scores, cells, m) for m in pair), _row_bias(scores, cells, pair)]), "")
@@ -226,9 +227,9 @@ def _row_bias(scores: ScoresProtocol, cells: Cells, pair: tuple[Model, Model]) -
     """Return why two models of other numbers of rows are not compared by plain scores, "" where they are."""
     if cells.metric.is_unbiased or _is_corrected(cells):
         return ""
-    counted = scores.provenance.get("generator_rows")
-    rows = [[counted.get(scores.generators[g]) for g in m.runs] if isinstance(counted, dict) else [] for m in pair]
-    if any(not isinstance(count, int) or count < 1 for own in rows for count in own) or not all(rows):
+    counted = dict(scores.provenance.get("generator_rows") or {})
+    rows = [[counted.get(scores.generators[g]) or 0 for g in model.runs] for model in pair]
+    if not all(count > 0 for own in rows for count in own):  # a distribution, or not known
         return ""
     first, second = (math.fsum(1.0 / count for count in own) / len(own) for own in rows)
     if abs(first - second) <= MAX_ROW_DIFFERENCE * max(first, second):

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..ranking import half_tied_pairs, inverted_pairs
-from .cells import ScoresProtocol
 from .model_sentences import model_headline, model_lines
 from .models import has_runs
+from .scores_protocol import ScoresProtocol
 from .winners import AGGREGATES, Winners, plain_winners_of, winners_of
 
 PAIRS = " pairs differently"
