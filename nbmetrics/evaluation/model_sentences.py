@@ -25,7 +25,7 @@ MAX_NAMED = 6
 
 
 def model_lines(scores: ScoresProtocol) -> list[str]:
-    """Return the means over runs, the verdict by each aggregate, and how many comparisons that is; none without runs."""
+    """Return the means over runs, the verdict by each aggregate, and how many comparisons that is; [] without runs."""
     if not has_runs(scores):
         return []
     models = models_of(scores.generators, scores.groups)
@@ -68,16 +68,16 @@ def _verdict(scores: ScoresProtocol, metric: str, part: str) -> str:
         return f"{label}: no test of the models, as {found[0].note}."
     apart = [_told_apart(scores, metric, pair, p, len(tested)) for pair, p in tested if p <= ALPHA]
     if not apart:
-        least = f" ({_p_text(tested[0][0].p, tested[0][0])})" if len(tested) == 1 else ""
-        said = f"no two models differ by more than their runs explain{least}{_more_runs(tested)}"
+        of = f" ({_p_text(tested[0][0])})" if len(tested) == 1 else f" (p adjusted for {len(tested)} pairs)"
+        said = f"no model is shown to be better than another{of}{_more_runs(tested)}"
     else:
         more = f", and {len(apart) - MAX_NAMED} more pairs" * (len(apart) > MAX_NAMED)
         others = len(tested) - len(apart)
-        rest = f"; {others} other pair{'s do' if others != 1 else ' does'} not" * (others > 0)
-        said = f"{'; '.join(apart[:MAX_NAMED])}{more}, by more than their runs explain{rest}"
+        rest = f"; not shown of {others} other pair{'s' * (others != 1)}" * (others > 0)
+        said = f"{'; '.join(apart[:MAX_NAMED])}{more}: by more than their runs differ{rest}"
     untested = len(found) - len(tested)
     left = f"; {untested} pair{'s' * (untested != 1)} not tested" * (untested > 0)
-    return f"{label}: {said}{left}{_scope(tested)}."
+    return f"{label}{_scope(tested)}: {said}{left}."
 
 
 def _told_apart(scores: ScoresProtocol, metric: str, pair: Comparison, adjusted: float, count: int) -> str:
@@ -86,12 +86,12 @@ def _told_apart(scores: ScoresProtocol, metric: str, pair: Comparison, adjusted:
     is_first_lower = pair.difference < 0.0
     is_lower_better = metric_itself.best is not None or not metric_itself.higher_is_better
     better, worse = (pair.first, pair.second) if is_first_lower == is_lower_better else (pair.second, pair.first)
-    p = _p_text(pair.p, pair) if count == 1 else f"{_p_text(pair.p, pair)}, {adjusted:.2g} adjusted for {count} pairs"
+    p = _p_text(pair) if count == 1 else f"{_p_text(pair)}, {adjusted:.2g} adjusted for {count} pairs"
     return f"{better.name} is better than {worse.name} ({p})"
 
 
-def _p_text(p: float, pair: Comparison) -> str:
-    return f"p {'≤' if p <= pair.smallest_p else '='} {p:.2g}"
+def _p_text(pair: Comparison) -> str:
+    return f"p {'≤' if pair.p <= pair.smallest_p else '='} {pair.p:.2g}"
 
 
 def _more_runs(tested: list[tuple[Comparison, float]]) -> str:
@@ -100,7 +100,7 @@ def _more_runs(tested: list[tuple[Comparison, float]]) -> str:
     if any(pair.smallest_p * count <= ALPHA for pair, _ in tested):
         return ""
     runs = next(r for r in range(2, 100) if count / math.comb(2 * r, r) <= ALPHA)
-    return f"; so few runs cannot show it, {runs} of each model could"
+    return f": so few runs cannot show it, {runs} of each model could"
 
 
 def _scope(tested: list[tuple[Comparison, float]]) -> str:
