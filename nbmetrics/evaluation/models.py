@@ -18,7 +18,7 @@ from ..errors import InvalidInput, check_choice
 from ..ranking import all_lowest, places, same_scores
 from .cells import Cells
 from .noise import LEVEL
-from .run_statistics import ErrorPart, holm, mean_and_spread, p_value, reach, smallest_p
+from .run_statistics import ErrorPart, holm, mean_and_spread, p_of_labels, p_value, reach, smallest_p
 from .scores_protocol import ScoresProtocol
 from .winners import Winners, winners_of
 
@@ -201,7 +201,8 @@ def _comparison(
         return Comparison(*pair, difference, math.nan, math.nan, math.nan, floor, doubt)
     parts = [_part_of_runs(s, n) for s, n in zip((spread, other), counts, strict=True)]
     parts += _known(shared)
-    away, p = reach(parts, level_of(cells)), max(p_value(difference, parts), floor)
+    own = [values[list(model.runs)].tolist() for model in pair]
+    away, p = reach(parts, level_of(cells)), max(p_value(difference, parts), p_of_labels(*own))
     note = ON_THESE_ROWS if math.isnan(shared.variance) else ""
     return Comparison(*pair, difference, difference - away, difference + away, p, floor, note)
 
@@ -281,7 +282,7 @@ def lines_of_comparison(scores: ScoresProtocol, metric: str) -> list[str]:
     pairs, every = math.comb(count, 2), comparison_count(scores, count)
     test = (
         f"{_kind(cells)}: means over runs; {level_of(cells):.0%} intervals and two-sided p by Student's t of each "
-        "model's runs (Banerjee 1960), p not below 1/C(r₁ + r₂, r₁) for r₁ and r₂ runs"
+        "model's runs (Banerjee 1960), p not below that of a permutation of the runs' labels"
     )
     return [test, f"{_many(pairs, 'comparison')} here (p_holm is for these), {_expected(every)}"]
 

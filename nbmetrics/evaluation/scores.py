@@ -273,16 +273,18 @@ class Scores:
 
         - model, other, and difference: the mean of `model` − that of `other`; of C_T the distances from its best score
         - low, high: the interval of the difference, at the level of the intervals, 90 % by default
-        - p: two-sided; with models that do not differ it is below .05 at most 5 % of the time, where the runs of a
-          model are normal about its mean, with any spread (measured in docs/intervals.md, for other shapes too)
+        - p: two-sided, the larger one of two. By Student's t of the runs of each model it is at most .05 in 5 % of
+          comparisons of models that do not differ, where runs are normal with any spread. By the deals of the
+          models' labels to the runs, to the side seen, it keeps to that for runs that collapse at times, too
+          (docs/intervals.md counts both)
         - p_holm: the same for all pairs of this table together (Holm 1979)
-        - smallest_p: 1/C(r₁ + r₂, r₁) for r₁ and r₂ runs, below which p does not go: with two runs of each model
+        - smallest_p: 1/C(r₁ + r₂, r₁) for r₁ and r₂ runs, which is p if all runs of one model beat all of the other: with two runs of each model
           nothing is shown at .05, with three .05 is the least
         - note: why there is no p-value (a model of one run, a run without score, the same run twice, plain scores
           of other numbers of rows), or what it leaves out
 
         `attrs["conventions"]` says how many comparisons are made. Source: Banerjee, Sankhyā 22, 1960, for the
-        interval, of which p is the inverse.
+        interval and Student's t.
 
         Examples
         --------

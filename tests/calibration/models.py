@@ -3,7 +3,8 @@
     python -m tests.calibration.models [RUNS]      prints the tables of docs/intervals.md (a quarter of an hour)
 
 Scores drawn from distributions of run effects, and rows: FID of one client and normal rows, models of equal mean FID.
-The limit of every share is .05 + 2 standard errors of so many draws, save where a heading says that it is not held.
+The limit of every share is .05 + 2 standard errors of so many draws, save in `BEYOND`. A first run, with t and the bound
+1/C(r₁ + r₂, r₁) in the place of the deals of the labels, broke it in one of 54 cells: .102 of half far worse, 2 and 5.
 """
 
 import math
@@ -12,7 +13,7 @@ import sys
 import numpy as np
 
 import nbmetrics as nm
-from nbmetrics.evaluation.run_statistics import ErrorPart, mean_and_spread, p_value, smallest_p
+from nbmetrics.evaluation.run_statistics import ErrorPart, mean_and_spread, p_of_labels, p_value
 
 ALPHA = 0.05
 DRAWS, EVALUATIONS = 4_000, 400
@@ -47,15 +48,16 @@ def limit(draws):
     return ALPHA + 2.0 * math.sqrt(ALPHA * (1.0 - ALPHA) / draws)
 
 
-def shares_of_effects(effect, counts, draws, seed=0, difference=0.0):
+def shares_of_effects(effect, counts, draws, seed=3, difference=0.0):
     """The share of draws with p at most .05, of scores alone."""
     sample, *spreads = effect
     rng, found = np.random.default_rng([seed, *counts]), 0
     for _ in range(draws):
         sides = [spread * sample(rng, count) for spread, count in zip(spreads, counts, strict=True)]
+        sides[0] = sides[0] + difference
         (first, s), (second, t) = (mean_and_spread(side.tolist()) for side in sides)
         parts = [ErrorPart(v * v / n, n - 1) for v, n in zip((s, t), counts, strict=True)]
-        found += max(p_value(first - second + difference, parts), smallest_p(*counts)) <= ALPHA
+        found += max(p_value(first - second, parts), p_of_labels(*sides)) <= ALPHA
     return found / draws
 
 
@@ -86,7 +88,7 @@ def share_of_rows(setting, counts, n, evaluations, uncertainty):
     """The shares of evaluations with p at most .05, and of 90 % intervals of model a that contain its mean FID."""
     rejected, covered = 0, 0
     for run in range(evaluations):
-        rng = np.random.default_rng([n, *counts, run])
+        rng = np.random.default_rng([3, n, *counts, run])
         real = rng.normal(size=(n, FEATURES))
         generators = models_of_rows(setting, counts, n, rng)
         scores = nm.evaluate([real], generators, "fid", uncertainty=uncertainty, progress=False)
