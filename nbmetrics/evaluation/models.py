@@ -136,7 +136,7 @@ def models_frame(scores: ScoresProtocol, metric: str) -> pd.DataFrame:
         ends = zip(("", "_sd", "_low", "_high"), zip(*rows, strict=True), strict=True)
         columns |= {f"{part}{end}": values for end, values in ends}
         columns[f"{part}_rank"] = places(winners.losses[part])
-    columns["note"] = [doubt_of_model(scores, cells, model) for model in models]
+    columns["note"] = [doubt_of_model(scores, cells, model, cells.aggregates) for model in models]
     return pd.DataFrame(columns)
 
 
@@ -184,19 +184,23 @@ def comparisons(scores: ScoresProtocol, metric: str, by: str) -> list[Comparison
     """Return the comparison of each pair of models."""
     cells, models = scores.result(metric), models_of(scores.generators, scores.groups)
     own = run_scores(cells)[by]
+    doubts = {model: doubt_of_model(scores, cells, model, [by]) for model in models}
     values = own.scores if cells.metric.best is None else own.losses
     pairs = itertools.combinations(models, 2)
     real = real_parts(scores, cells, by)[len(models) :]
-    return [_comparison(scores, cells, pair, values, shared) for pair, shared in zip(pairs, real, strict=True)]
+    return [
+        _comparison(cells, pair, values, shared, doubts[pair[0]] or doubts[pair[1]] or _row_bias(scores, cells, pair))
+        for pair, shared in zip(pairs, real, strict=True)
+    ]
 
 
 def _comparison(
-    scores: ScoresProtocol, cells: Cells, pair: tuple[Model, Model], values: np.ndarray, shared: ErrorPart
+    cells: Cells, pair: tuple[Model, Model], values: np.ndarray, shared: ErrorPart, doubt: str
 ) -> Comparison:
+    """`doubt` : why there is no test, or nothing"""
     (first, spread), (second, other) = (mean_and_spread(values[list(model.runs)].tolist()) for model in pair)
     counts = [len(model.runs) for model in pair]
     difference, floor = 0.0 if same_scores(first, second) else first - second, smallest_p(*counts)
-    doubt = next(filter(None, [*(doubt_of_model(scores, cells, m) for m in pair), _row_bias(scores, cells, pair)]), "")
     if doubt:
         return Comparison(*pair, difference, math.nan, math.nan, math.nan, floor, doubt)
     parts = [_part_of_runs(s, n) for s, n in zip((spread, other), counts, strict=True)]
@@ -207,19 +211,22 @@ def _comparison(
     return Comparison(*pair, difference, difference - away, difference + away, p, floor, note)
 
 
-def doubt_of_model(scores: ScoresProtocol, cells: Cells, model: Model) -> str:
-    """Return why the runs of a model do not say how far its runs differ, "" where they do."""
+def doubt_of_model(scores: ScoresProtocol, cells: Cells, model: Model, parts: Sequence[str]) -> str:
+    """Return why the runs of a model do not say how far its runs differ by these aggregates, "" where they do."""
     if len(model.runs) < 2:
         return f"{model.name} has one run, which does not say how far its runs differ"
     names = [scores.generators[g] for g in model.runs]
-    for part, own in run_scores(cells).items():
-        if unscored := [n for n, g in zip(names, model.runs, strict=True) if not math.isfinite(own.scores[g])]:
+    by_part = run_scores(cells)
+    for part in parts:
+        own = by_part[part].scores
+        if unscored := [n for n, g in zip(names, model.runs, strict=True) if not math.isfinite(own[g])]:
             return f"{unscored[0]} has no {part}"
     if any(winners_of(cells).is_left_out[list(model.runs)]):
         return f"a run of {model.name} lies below 0 by more than chance, see the caution"
     every = np.column_stack([cells.by_client, cells.all])
     for i, j in itertools.combinations(range(len(names)), 2):
-        if np.all(same_scores(every[model.runs[i]], every[model.runs[j]])):
+        one, other = every[model.runs[i]], every[model.runs[j]]
+        if np.all(same_scores(one, other) | (np.isnan(one) & np.isnan(other))):
             return f"{names[i]} and {names[j]} have the same scores: is it one run given twice?"
     return ""
 

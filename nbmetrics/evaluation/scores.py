@@ -90,13 +90,13 @@ class Scores:
         """
         import pandas as pd
 
-        frames = []
+        frames, group = [], {"group": self.groups} if any(self.groups) else {}
         for metric, cells in zip(self.metrics, self._results, strict=True):
             avg, pooled = cells.avg, cells.all
             intra = {"intra": cells.intra} if cells.own_cells else {}
             columns = {
                 "generator": self.generators,
-                **self._group_column,
+                **group,
                 "metric": metric,
                 **intra,
                 "avg": avg,
@@ -107,10 +107,6 @@ class Scores:
             frames.append(pd.DataFrame({**columns, "gap": gap, **ends}))
         table = pd.concat(frames, ignore_index=True)
         return self._with_conventions(table)
-
-    @property
-    def _group_column(self) -> dict[str, Sequence[str | None]]:
-        return {"group": self.groups} if any(self.groups) else {}
 
     def values(self, metric: str) -> Values:
         """The scores of one metric as arrays, in the order of `generators` and `names`."""
@@ -278,8 +274,8 @@ class Scores:
           models' labels to the runs, to the side seen, it keeps to that for runs that collapse at times, too
           (docs/intervals.md counts both)
         - p_holm: the same for all pairs of this table together (Holm 1979)
-        - smallest_p: 1/C(r₁ + r₂, r₁) for r₁ and r₂ runs, which is p if all runs of one model beat all of the other: with two runs of each model
-          nothing is shown at .05, with three .05 is the least
+        - smallest_p: 1/C(r₁ + r₂, r₁) for r₁ and r₂ runs, the least that p can be, where all runs of one model are
+          better than all of the other: with two runs of each nothing is shown at .05, with three .05 is the least
         - note: why there is no p-value (a model of one run, a run without score, the same run twice, plain scores
           of other numbers of rows), or what it leaves out
 

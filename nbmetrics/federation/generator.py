@@ -245,7 +245,12 @@ def as_generators(generators: Any, *, may_be_by_client: bool = False) -> tuple[G
     """
     if isinstance(generators, Mapping):
         check_names(list(generators), "generators")
-        items = [item for pair in generators.items() for item in _named_generators(*pair)]
+        items = []
+        for name, item in generators.items():
+            if isinstance(item, (list, tuple)) and is_list_of_runs(item):
+                items += _runs(name, item)
+            else:
+                items.append(replace(_as_generator(item, f"generator {name!r}"), name=name))
     elif _is_one(generators):
         items = [_as_generator(generators, "generator")]
     elif isinstance(generators, Iterable) and not isinstance(generators, str):
@@ -277,13 +282,11 @@ def as_generator(source: Any, name: str) -> Generator:
     return generator
 
 
-def _named_generators(name: str, item: Any) -> list[Generator]:
-    """Return the generator of a name, or the runs of the model of that name."""
-    if isinstance(item, (list, tuple)) and is_list_of_runs(item):
-        check_one_model(name, item)
-        named = zip(run_names(name, item), item, strict=True)
-        return [replace(_as_generator(run, f"generator {own!r}"), name=own, group=name) for own, run in named]
-    return [replace(_as_generator(item, f"generator {name!r}"), name=name)]
+def _runs(model: str, runs: Sequence[Any]) -> list[Generator]:
+    """Return the runs of a model, named."""
+    check_one_model(model, runs)
+    named = zip(run_names(model, runs), runs, strict=True)
+    return [replace(_as_generator(run, f"generator {own!r}"), name=own, group=model) for own, run in named]
 
 
 def _is_one(value: Any) -> bool:

@@ -3,8 +3,9 @@
     python -m tests.calibration.models [RUNS]      prints the tables of docs/intervals.md (a quarter of an hour)
 
 Scores drawn from distributions of run effects, and rows: FID of one client and normal rows, models of equal mean FID.
-The limit of every share is .05 + 2 standard errors of so many draws, save in `BEYOND`. A first run, with t and the bound
-1/C(r₁ + r₂, r₁) in the place of the deals of the labels, broke it in one of 54 cells: .102 of half far worse, 2 and 5.
+The limit of every share is .05 + 2 standard errors of so many draws, save in `BEYOND`. A first run, with t and the
+bound 1/C(r₁ + r₂, r₁) in the place of the deals of the labels, broke it in one of 54 cells: .102 of half far worse,
+2 and 5.
 """
 
 import math

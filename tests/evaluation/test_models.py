@@ -215,7 +215,7 @@ def test_a_run_without_score_is_named():
 
 
 def test_higher_scores_are_better_where_the_metric_says_so():
-    scores = scores_of(metrics=("precision",))
+    scores = scores_of(metrics=("precision",), counts=(("near", 3, 0.3), ("far", 3, 3.0)))
     assert list(scores.models("precision")["avg_rank"]) == [1, 2]
     assert any("near is better than far" in line for line in scores.summary())
 
