@@ -287,8 +287,8 @@ class Scores:
         >>> runs = {"near": [nm.Gaussian([k / 10]) for k in (1, 2, 3)], "far": [nm.Gaussian([k]) for k in (7, 8, 9)]}
         >>> scores = nm.evaluate([nm.Gaussian([0.0])], runs, "fid")
         >>> scores.compare_models("fid")[["model", "other", "difference", "p", "smallest_p", "note"]].round(3)
-          model other  difference     p  smallest_p                note
-        0  near   far      -64.62  0.05        0.05  on these real rows
+          model other  difference     p  smallest_p note
+        0  near   far      -64.62  0.05        0.05
         """
         frame = self._with_conventions(models.comparison_frame(self, metric, by))
         frame.attrs["conventions"] = [*models.lines_of_comparison(self, metric), *self.conventions]
