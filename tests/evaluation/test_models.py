@@ -140,7 +140,7 @@ def test_a_comparison_is_of_the_means_and_the_spreads():
 def test_what_real_rows_add_is_that_of_scores_on_other_real_rows(design):
     """Two models of fixed runs: the error that real rows make of their difference, beside new draws of these rows."""
     rng = np.random.default_rng(0)
-    runs = runs_of(rng, (("a", 2, np.array([0.6, 0, 0])), ("b", 2, np.array([0, 0.6, 0]))), n=600)
+    runs = runs_of(rng, (("a", 2, np.array([0.6, 0, 0])), ("b", 2, np.array([0, 0.6, 0]))), n=100)
     sums, shares = [], []
     for k in range(60):
         real = rows(0.0, np.random.default_rng([1, k]), 200)
@@ -150,12 +150,40 @@ def test_what_real_rows_add_is_that_of_scores_on_other_real_rows(design):
             contrasts = np.array([[0.5, 0.5, -0.5, -0.5]])
             shares.append(scores.result("fid").noise.real_part(scores.weights, "all", contrasts)[0][0])
     ratio = math.sqrt(np.mean(shares)) / np.std(sums, ddof=1)
-    assert 0.75 < ratio < (1.9 if design == "bootstrap" else 1.35)  # a bootstrap has the generated rows' part, too
+    assert 0.75 < ratio < (2.6 if design == "bootstrap" else 1.35)  # a bootstrap has the generated rows' part, too
 
 
 def test_what_does_not_cancel_widens_a_comparison():
-    plain, sure = (scores_of(design).compare_models("fid").iloc[0] for design in (None, nm.Influence()))
-    assert sure["note"] == "" and sure["high"] - sure["low"] > plain["high"] - plain["low"]
+    """Beside leaving out each real row in turn, of two clients of unequal weights."""
+    rng = np.random.default_rng(0)
+    clients, weights = [rows(0.0, rng, 40), rows(0.7, rng, 30)], (0.75, 0.25)
+    runs = runs_of(rng, (("a", 4, np.array([0.8, 0, 0])), ("b", 5, np.array([0, 0.8, 0]))), n=200)
+    parties = [nm.Client(x, weight=w) for x, w in zip(clients, weights, strict=True)]
+    scores = nm.evaluate(nm.Federation(parties), runs, nm.metrics.KID(), uncertainty=nm.Influence())
+    (row,) = scores.compare_models("kid", by="avg").to_dict("records")
+
+    def difference(i, client):
+        means = {name: np.mean([nm.kid(client, run) for run in own]) for name, own in runs.items()}
+        return weights[i] * (means["a"] - means["b"])
+
+    variance = 0.0
+    for i, client in enumerate(clients):
+        left = np.array([difference(i, np.delete(client, k, axis=0)) for k in range(len(client))])
+        variance += (len(client) - 1) / len(client) * ((left - left.mean()) ** 2).sum()
+    own = [scores.values("kid").avg[:4], scores.values("kid").avg[4:]]
+    parts = [ErrorPart(side.var(ddof=1) / len(side), len(side) - 1) for side in own] + [ErrorPart(variance, 29)]
+    assert row["note"] == "" and (row["high"] - row["low"]) / 2 == pytest.approx(reach(parts, 0.9), rel=0.03)
+    assert reach(parts, 0.9) > 1.05 * reach(parts[:2], 0.9)  # so that it would be seen
+
+
+def test_a_jackknife_counts_the_groups_of_the_clients_alone():
+    resamples = nm.Jackknife(groups=10).resample([40, 30, 50])
+    scores = np.random.default_rng(0).normal(size=(30, 2))
+    alone = [resamples.variance(scores, [k == party for k in range(3)])[0] for party in range(3)]
+    for k, own in enumerate(alone):
+        part = scores[10 * k : 10 * k + 10]
+        np.testing.assert_allclose(own, 9.0 * part.var(axis=0))  # (g − 1)/g Σ away², of g groups
+    np.testing.assert_allclose(resamples.variance(scores, [True, False, True])[0], alone[0] + alone[2])
 
 
 def test_exact_clients_add_no_error():
