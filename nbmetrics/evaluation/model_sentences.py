@@ -53,7 +53,10 @@ def _means(scores: ScoresProtocol, metric: str, part: str, models: list[Model]) 
         mean, spread = mean_and_spread(values[list(model.runs)].tolist())
         runs = f"{len(model.runs)} run{'s' * (len(model.runs) != 1)}"
         beside = "" if math.isnan(spread) else f", sd {figure(spread, 2)}"
-        texts.append(f"{model.name} {figure(mean, 4)} ({runs}{beside})")
+        is_below = (
+            scores.result(metric).metric.is_distance and mean < 0.0
+        )  # which no distance is, but an estimate may be
+        texts.append(f"{model.name} {'about 0' if is_below else figure(mean, 4)} ({runs}{beside})")
     more = f", and {len(models) - MAX_NAMED} more" * (len(models) > MAX_NAMED)
     return f"{_label(scores, metric, part)}, means over runs: {', '.join(texts)}{more}."
 
