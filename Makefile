@@ -35,7 +35,7 @@ pytest := NBMETRICS_FUZZ=1 $(pytest) -m ''
 endif
 
 .PHONY: help lab site docs release-check test test-all check lint lint-js format bench bench-guard fuzz pictures clean
-.PHONY: calibrate test-python test-cores test-releases test-browser test-pytest test-js test-js-types test-changed
+.PHONY: calibrate test-threadless test-python test-cores test-releases test-browser test-pytest test-js test-js-types test-changed
 
 help:
 	@echo "make lab      open the notebooks in JupyterLab   (PORT=8888, BROWSER=none opens no browser)"
@@ -45,6 +45,7 @@ help:
 	@echo "              parts of it: test-python  test-browser  test-js  test-js-types"
 	@echo "make test-all the same with the slow tests and all of their inputs: half an hour"
 	@echo "make test-cores the Python tests with OpenBLAS kernels of other processors, one thread and two: half an hour"
+	@echo "make test-threadless the Python tests of the labs where no thread can start, as in Pyodide"
 	@echo "make test-releases the Python tests with the oldest and the newest releases that pyproject.toml allows"
 	@echo "make lint     ruff, mypy, codespell, and biome for the pages' JavaScript and CSS"
 	@echo "make format   the fixes and layout of ruff and biome"
@@ -126,6 +127,10 @@ test-changed: $(test_ready)
 # As other processors would run them: other kernels of OpenBLAS, one thread and two; tests/cores.py.
 test-cores: $(test_ready)
 	@$(bin)/python -m tests.cores -n auto --maxprocesses=4 --dist loadfile --no-loadscope-reorder --ignore=tests/browser
+
+# As where Python runs in the page; tests of threads themselves are left out (tests/threadless.py).
+test-threadless: $(test_ready)
+	@NBMETRICS_TEST_THREADLESS=1 $(pytest) tests/labs tests/features
 
 # In environments of their own: .venv-oldest and .venv-newest.
 test-releases:

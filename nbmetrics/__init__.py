@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "errors": ["InvalidInput"],
+    "plugins": ["PluginWarning"],
     "arrays": ["set_memory_limit"],
     "summaries.stream": ["Stream"],
     "summaries.reference": ["Moments"],
@@ -37,6 +38,9 @@ _ROOMS = {
     "federation": ["Client", "Generator", "Federation", "UnreadWarning"],
     "evaluation.evaluate": ["evaluate", "BiasWarning"],
     "evaluation.scores": ["Scores"],
+    "evaluation.race": ["race"],
+    "evaluation.two_sample": ["two_sample"],
+    "evaluation.race_result": ["Race"],
     "theory.best_mixture": ["best_mixture"],
     "features.images": ["Images", "images"],
     "features.extract": ["extract"],
@@ -49,6 +53,8 @@ _ROOMS = {
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 _MODULES = ("metrics", "scene", "theory", "experiments", "figures", "datasets", "training", "federated")
+# Of no `import *`, which would put it in the place of torch itself.
+_UNLISTED = ("torch",)
 
 __all__ = ["__version__", *_HOME, *_MODULES]
 
@@ -56,7 +62,7 @@ __all__ = ["__version__", *_HOME, *_MODULES]
 def __getattr__(name: str) -> _Any:
     if name in _HOME:
         value = getattr(_import(f".{_HOME[name]}", __name__), name)
-    elif name in _MODULES:
+    elif name in _MODULES or name in _UNLISTED:
         value = _import(f".{name}", __name__)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

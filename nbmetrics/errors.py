@@ -100,11 +100,16 @@ def check_choice(value: Any, choices: Iterable[str], argument: str) -> str:
     names = list(choices)
     if isinstance(value, str) and value in names:
         return value
+    raise no_choice(value, names, argument)
+
+
+def no_choice(value: Any, names: Sequence[str], argument: str) -> InvalidInput:
+    """The complaint about a value that is none of these names, with the closest one."""
     text = (value if isinstance(value, str) else shown(value)).lower()[:LONGEST_NAME]
     close = [name for name in names if sorted(name) == sorted(text)]
     close = close or difflib.get_close_matches(text, names, n=1, cutoff=0.4)
     hint = f"Did you mean {close[0]!r}? " if close else ""
-    raise InvalidInput(argument, f"got {shown(value)}", f"{hint}Choose one of: {', '.join(names)}")
+    return InvalidInput(argument, f"got {shown(value)}", f"{hint}Choose one of: {', '.join(names)}")
 
 
 def _number(value: Any) -> float:

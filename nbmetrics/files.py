@@ -1,15 +1,22 @@
-"""Writing what a user asked for: whole or not at all, and only over a plain file."""
+"""Writing what a user asked for: whole or not at all, and only over a plain file; and what differs on Windows."""
 
 from __future__ import annotations
 
 import errno
+import importlib
 import os
 import secrets
 import stat
+import time
 from pathlib import Path
 from typing import Any
 
 from .errors import InvalidInput, shown
+
+# Windows locks bytes instead of files: one that no file here reaches. It replaces no file that somebody has open, such
+# as a reader or a virus scanner, for a moment.
+LOCKED_BYTE = 2**40
+MAX_REPLACE_SECONDS, REPLACE_PAUSE_SECONDS = 2.0, 0.02
 
 
 def checked_path(path: Any, *suffixes: str) -> Path:
@@ -49,10 +56,51 @@ def write(target: Path, data: bytes) -> Path:
     try:
         try:
             draft.write_bytes(data)
-            os.replace(draft, target)
+            replace_file(draft, target)
         finally:
             draft.unlink(missing_ok=True)
     except OSError as error:
         seen = f"{shown(str(target))} cannot be written ({error.strerror})"
         raise InvalidInput("path", seen, "Choose another place") from None
     return target
+
+
+def replace_file(draft: Path, target: Path) -> None:
+    """Give the draft the name of the target, whose old content goes; on Windows once nobody has the old one open."""
+    end = time.monotonic() + MAX_REPLACE_SECONDS
+    while True:
+        try:
+            return os.replace(draft, target)
+        except PermissionError:
+            if os.name != "nt" or time.monotonic() > end:
+                raise
+            time.sleep(REPLACE_PAUSE_SECONDS)
+
+
+def lock_file(descriptor: int, *, wait: bool) -> None:
+    """Lock an open file until it is closed or its process ends; BlockingIOError if another has it and `wait` is False.
+
+    OSError where the file system has no locks.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        _lock_byte(descriptor, wait)
+    else:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+
+
+def _lock_byte(descriptor: int, wait: bool) -> None:
+    msvcrt: Any = importlib.import_module("msvcrt")
+    position = os.lseek(descriptor, 0, os.SEEK_CUR)
+    try:
+        while True:
+            os.lseek(descriptor, LOCKED_BYTE, os.SEEK_SET)
+            try:
+                return msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+            except PermissionError as error:
+                if not wait:
+                    raise BlockingIOError(error.errno, "another process has locked the file") from None
+            time.sleep(REPLACE_PAUSE_SECONDS)
+    finally:
+        os.lseek(descriptor, position, os.SEEK_SET)

@@ -9,10 +9,13 @@ HYPOTHESIS_PROFILE=search make test-python
 
 import os
 import re
+import sys
 from functools import partial
 
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+# Its import builds a grammar of web addresses, seconds of a processor, for a format that no schema of nbformat has.
+sys.modules.setdefault("rfc3987_syntax", None)
 
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
@@ -86,6 +89,20 @@ def pytest_testnodedown(node):
 def pytest_terminal_summary(terminalreporter, config):
     if count := config.stash[LEFT_OUT]:
         terminalreporter.write_line(f"SKIPPED {count} slow tests; make test-all runs them")
+
+
+@pytest.fixture(autouse=True)
+def threadless(request):
+    """`make test-threadless`: each test runs where no thread can start, but for those that are about threads."""
+    if os.environ.get("NBMETRICS_TEST_THREADLESS") != "1":
+        yield
+        return
+    if request.node.get_closest_marker("threads"):
+        pytest.skip("is about threads: make test-python runs it")
+    from tests.threadless import without_threads
+
+    with without_threads():
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")

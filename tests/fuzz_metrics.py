@@ -17,7 +17,17 @@ def _shares(x):
     return rows / rows.sum(axis=-1, keepdims=True)
 
 
+def _modes(a, b, c):
+    """The shares and p-values of modes, between 0 and 1."""
+    scores = nm.evaluate({"a": a, "c": c}, {"g": b}, nm.metrics.Modes(2.0, count=8), progress=False)
+    table = scores.modes("g", permutations=2, most=3)
+    shares = table[["generated", "real", "a", "c"]].to_numpy(float)
+    assert ((shares >= 0.0) & (shares <= 1.0)).all()
+    return scores.table["all"][0]
+
+
 ON_ROWS = {
+    "evaluate modes": (_modes, number),
     "mifid": (lambda a, b, c: nm.mifid(a, b), number),
     "mifid of generated": (lambda a, b, c: nm.mifid(b, a), number),
     "cmmd": (lambda a, b, c: nm.cmmd(a, b), number),
@@ -35,6 +45,12 @@ ON_ROWS = {
 }
 
 A, B = (np.random.default_rng(k).normal(size=(24, 2)) + k / 4 for k in range(2))
+
+
+def _modes_of(sigma):
+    return nm.evaluate({"a": A}, {"g": B}, nm.metrics.Modes(sigma, count=8), progress=False).table["all"][0]
+
+
 ON_SETTINGS = {
     "mifid": lambda v: number(nm.mifid(A, B, v)),
     "cmmd": lambda v: number(nm.cmmd(A, B, v)),
@@ -43,5 +59,6 @@ ON_SETTINGS = {
     "rrke": lambda v: number(nm.rrke(A, B, v)),
     "inception_score": lambda v: number(nm.inception_score(_shares(A), v)),
     "realism": lambda v: _each(nm.realism(A, B, v), B),
+    "evaluate Modes sigma": lambda v: number(_modes_of(v)),
     "RBF scale": lambda v: number(nm.kid(A, B, nm.RBF(1.0, v))),
 }

@@ -2,12 +2,14 @@
 
 import inspect
 from functools import cached_property
+from importlib.util import find_spec
 from types import FunctionType, ModuleType
 
 import nbmetrics as nm
 
 # The modules of the package that users write out.
 SHELVES = ("metrics", "scene", "theory", "experiments", "figures", "datasets", "training", "federated")
+SHELVES += ("torch",) if find_spec("torch") else ()
 MEMBERS = (FunctionType, classmethod, staticmethod, property, cached_property)
 
 

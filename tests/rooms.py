@@ -4,6 +4,7 @@
 """
 
 import ast
+import functools
 import posixpath
 import re
 from pathlib import Path
@@ -15,7 +16,10 @@ PACKAGE = ROOT / "nbmetrics"
 ROOMS = [
     "errors",
     "lazy_imports",
+    "plugins",
     "files",
+    "threads",
+    "progress",
     "ranking",
     "datasets",
     "arrays",
@@ -30,6 +34,7 @@ ROOMS = [
     "theory",
     "features",
     "training",
+    "torch",
     "cluster",
     "federated",
     "experiments",
@@ -87,9 +92,13 @@ def _is_for_types_only(node):
     return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
+@functools.cache
 def imported(source, relative):
     """(line, dotted name, when) of every import of a Python file; names of `from x import y` become x.y."""
-    relative, tree = Path(relative), ast.parse(source)
+    return list(_imported(ast.parse(source), Path(relative)))
+
+
+def _imported(tree, relative):
     is_package = relative.name == "__init__.py"
     here = ("nbmetrics", *(relative.parent if is_package else relative.with_suffix("")).parts)
     for node, outer in statements(tree):

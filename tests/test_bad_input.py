@@ -248,8 +248,9 @@ EXTREME = {
 @pytest.mark.parametrize("kernel", EXTREME)
 @pytest.mark.parametrize("scale", [1.0, 1e44, 1e-310])
 def test_extreme_kernels_give_a_finite_number_or_a_refusal(kernel, scale):
-    distribution, rows = nm.Gaussian(scale * X[0], scale), scale * X
-    for real, generated in ((distribution, rows), (rows, scale * X[:5]), (distribution, nm.Gaussian(scale * X[1]))):
+    x = X[:, :2]
+    distribution, rows = nm.Gaussian(scale * x[0], scale), scale * x
+    for real, generated in ((distribution, rows), (rows, scale * x[:5]), (distribution, nm.Gaussian(scale * x[1]))):
         value = judged(lambda: nm.kid(real, generated, EXTREME[kernel]))  # noqa: B023
         assert value is None or np.isfinite(value)
 

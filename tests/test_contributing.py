@@ -6,9 +6,8 @@ import shutil
 import subprocess
 import sys
 
-import pytest
-
 from tests import ROOT
+from tests.node import NODE
 
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 # {path: text} of the blocks that begin with ```python path, ```json path or ```js path.
@@ -34,10 +33,10 @@ def follow(folder, paths):
             file.write(("\n" if file.tell() else "") + FILES[path])
 
 
-def run_tests(folder, test, *path):
-    """pytest in a fresh interpreter that finds the package along `path`."""
-    settings = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test]
+def run_tests(folder, *tests):
+    """pytest in a fresh interpreter that finds the package in the folder."""
+    settings = {**os.environ, "PYTHONPATH": str(folder)}
+    command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", *tests]
     return subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True)
 
 
@@ -45,18 +44,13 @@ def test_every_file_of_the_guide_is_tried():
     assert set(FILES) == {*METRIC, *LAB}
 
 
-def test_the_recipe_of_a_metric(tmp_path):
+def test_the_recipes_of_a_metric_and_a_lab(tmp_path):
     shutil.copytree(ROOT / "nbmetrics", tmp_path / "nbmetrics", ignore=shutil.ignore_patterns("__pycache__"))
-    follow(tmp_path, METRIC)
-    done = run_tests(tmp_path, METRIC[-1], tmp_path)
-    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout
-
-
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not on PATH: install Node.js 20 or newer")
-def test_the_recipe_of_a_lab(tmp_path):
-    follow(tmp_path, LAB)
-    done = run_tests(tmp_path, LAB[-1], ROOT, tmp_path)
-    assert done.returncode == 0 and "passed" in done.stdout, done.stdout
+    recipes = [METRIC, *([LAB] if NODE else [])]
+    follow(tmp_path, [path for recipe in recipes for path in recipe])
+    done = run_tests(tmp_path, *(recipe[-1] for recipe in recipes))
+    assert done.returncode == 0, done.stdout
+    assert all(re.search(rf"^{recipe[-1]}::\w+.* PASSED", done.stdout, re.MULTILINE) for recipe in recipes), done.stdout
 
 
 def test_the_lab_is_about_a_hundred_lines():

@@ -1,12 +1,14 @@
 """Scores of rows on a device: NumPy's to 1e-5, and no rows and no blocks of pairs leave the device.
 
-The device is a mock (device.py), as strict as a GPU. A copy to main memory may have d × d numbers, or a result of each
-row (an influence value; of a search its neighbours and their distances), or those of KID's embedding.
-C_T (scikit-learn's k-means) and W1 (POT's exact transport) are computed in main memory, and so are not here.
+The device is a mock (device.py), as strict as a GPU; with NBMETRICS_TEST_DEVICE=cuda it is a GPU (cuda_device.py).
+A copy to main memory may have d × d numbers, or a result of each row (an influence value; of a search its neighbours
+and their distances), or those of KID's embedding. C_T (scikit-learn's k-means) and W1 (POT's exact transport) are
+computed in main memory, and so are not here.
 """
 
 import itertools
 import math
+import os
 
 import numpy as np
 import pytest
@@ -21,7 +23,12 @@ from nbmetrics.summaries.moments import Moments
 from .slow import by_default
 
 torch = pytest.importorskip("torch")
-device = pytest.importorskip("tests.device", reason="this torch has no backends in Python", exc_type=ImportError)
+IS_GPU = os.environ.get("NBMETRICS_TEST_DEVICE") == "cuda"
+device = pytest.importorskip(
+    "tests.cuda_device" if IS_GPU else "tests.device",
+    reason="this torch has no backends in Python",
+    exc_type=ImportError,
+)
 
 WIDTH = 64
 # FLD's fit of many features ends elsewhere after another rounding, in NumPy alone too.
@@ -224,6 +231,7 @@ def test_an_extractor_keeps_images_and_layers_on_its_modules_device():
     assert [shape for shape in copies if shape not in weights] == [(4, 5), (4, 5), (3, 5)]
 
 
+@pytest.mark.skipif(IS_GPU, reason="is about the mock: run without NBMETRICS_TEST_DEVICE")
 def test_the_mock_refuses_what_a_gpu_refuses_and_counts_what_leaves_it():
     rows = device.on_device(np.arange(6.0).reshape(3, 2))
     for use in (np.asarray, lambda x: x.numpy(), lambda x: x + torch.ones(3, 2), lambda x: torch.concat([x, x.cpu()])):

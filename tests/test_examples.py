@@ -36,7 +36,16 @@ def test_examples_of_functions_methods_and_properties_are_found():
 SHELVES = ("experiments.", "figures.")
 # What others return or take, warnings, and what wants torch or a font.
 PLAIN = {
-    *("FewPairsWarning", "BiasWarning", "UnreadWarning", "Images", "Scene", "training.Trained", "training.load"),
+    *(
+        "FewPairsWarning",
+        "BiasWarning",
+        "PluginWarning",
+        "UnreadWarning",
+        "Images",
+        "Scene",
+        "training.Trained",
+        "training.load",
+    ),
     *("metrics.W1", "metrics.Metric", "metrics.Sample", "metrics.register", "federated.plot_survival"),
     "federated.FewRowsWarning",
     *("scene.Bumps", "scene.Copycat", "scene.History", "scene.Item", "scene.Scene", "scene.State", "scene.Truncated"),

@@ -4,6 +4,7 @@ Numbers, containers and settings are those of `hostile`. No warning may come but
 the convention lines say why. `make fuzz` tries 50 times as many inputs as the suite.
 """
 
+import json
 import re
 import warnings
 
@@ -36,6 +37,29 @@ SMALL = np.zeros((3, 4, 4), np.uint8)
 
 
 FEW = {"draws": 2, "subsets": 2}
+
+
+def drawn_from(rows):
+    """A sampler of these rows."""
+    return lambda n, rng: rows[rng.integers(len(rows), size=n)]
+
+
+def two_sample(a, b, *args, **options):
+    test = nm.two_sample(a, b, *args, **{"permutations": 9, **options})
+    assert 0.0 < test.p <= 1.0
+    return number(test.statistic)
+
+
+def raced(federation, samplers, *args, **options):
+    """Race, and check what comes out: a reason, scores that are finite or explained, no more draws than the budget."""
+    race = nm.race(federation, samplers, *args, **{"budget": 400, "progress": False, **options})
+    assert race.reason.endswith(".") and (race.winner is None) == (race.stopped != "winner")
+    assert sum(race.draws.values()) <= options.get("budget", 400)
+    low, score, high = race.table[["low", "score", "high"]].to_numpy().T
+    assert ((low <= score) & (score <= high) | (np.isnan(low) & np.isnan(high))).all()
+    assert race.cautions or np.isfinite(low).all()
+
+
 # Each takes three sets of rows, of which the first is the strangest; the first word is the public name it tries.
 ON_ROWS = {
     **fuzz_federated.ON_ROWS,
@@ -90,6 +114,9 @@ ON_ROWS = {
     "Federation split": (lambda a, b, c: nm.Federation([b, a]).split(), federation),
     "Federation pooled": (lambda a, b, c: nm.Federation({"a": a, "b": b}).with_weights([1, 3]).pooled(), client),
     "best_mixture": (lambda a, b, c: nm.best_mixture([b], [a, c], progress=False), mixture),
+    "two_sample": (lambda a, b: two_sample(a, b), anything),
+    "race": (lambda a, b, c: raced([a], {"b": drawn_from(b), "c": drawn_from(c)}), anything),
+    "race of rows": (lambda a, b, c: raced([b], {"a": lambda n, rng: a, "c": drawn_from(c)}), anything),
     "theory": (lambda a, b, c: nm.theory.kid_gap([a, b]), number),
     "theory of a bound": (lambda a, b, c: nm.theory.fid_avg_bound([a, b], c), numbers),
     "theory of a barycenter": (lambda a, b, c: distribution(nm.theory.barycenter([a, b])), anything),
@@ -107,6 +134,7 @@ ON_ROWS = {
 
 A, B, T = (np.random.default_rng(k).normal(size=(24, 2)) + k / 4 for k in range(3))
 PAIR = nm.Federation([A, B])
+TWO_SAMPLERS = {"a": drawn_from(A), "t": drawn_from(T)}
 WIDE, NARROW = nm.Gaussian([0.0, 0.0], 4.0), nm.Gaussian([1.0, 0.0])
 
 
@@ -184,6 +212,17 @@ ON_SETTINGS = {
     "best_mixture": lambda v: mixture(nm.best_mixture(PAIR, v, progress=False)),
     "best_mixture metric": lambda v: mixture(nm.best_mixture(PAIR, [T, A], v)),
     "best_mixture seed": lambda v: mixture(nm.best_mixture(PAIR, [T, A], seed=v)),
+    "race": lambda v: raced(PAIR, v),
+    "race metric": lambda v: raced(PAIR, TWO_SAMPLERS, v),
+    "race by": lambda v: raced(PAIR, TWO_SAMPLERS, "kid", v),
+    "race budget": lambda v: raced(PAIR, TWO_SAMPLERS, budget=v),
+    "race error": lambda v: raced(PAIR, TWO_SAMPLERS, error=v),
+    "race tolerance": lambda v: raced(PAIR, TWO_SAMPLERS, tolerance=v),
+    "race seed": lambda v: raced(PAIR, TWO_SAMPLERS, seed=v),
+    "two_sample": lambda v: two_sample(v, A),
+    "two_sample kernel": lambda v: two_sample(A, T, v),
+    "two_sample permutations": lambda v: two_sample(A, T, permutations=v),
+    "two_sample seed": lambda v: two_sample(A, T, seed=v),
     "theory": lambda v: number(nm.theory.kid_gap(PAIR, v)),
     "images": lambda v: nm.images(v)[0],
     "extract": lambda v: anything(nm.extract(v, "pixels", cache=False, progress=False)),
@@ -193,11 +232,12 @@ ON_SETTINGS = {
 
 # Public names that these do not try, and where they are tried.
 ELSEWHERE = {
-    **dict.fromkeys(["__version__", "InvalidInput", "UnreadWarning"], "nothing to pass"),
+    **dict.fromkeys(["__version__", "InvalidInput", "UnreadWarning", "PluginWarning"], "nothing to pass"),
     **dict.fromkeys(["BiasWarning", "FewPairsWarning"], "nothing to pass"),
     "set_memory_limit": "changes a setting of the process: test_arrays",
     "Images": "what images returns",
     "Scores": "what evaluate returns: checked in every evaluation here",
+    "Race": "what race returns: checked in every race here",
     "extractors": "nothing to pass",
     "cache": "its folder and limit: features/test_cache",
     "metrics": "by name, in evaluate",
@@ -257,6 +297,7 @@ def check_scores(found):
         found.inversions(metric)
         found.agreement(metric)
         assert len(found.worst(metric)) == len(found.generators) and len(found.regret(metric)) == len(found.names)
+    assert len(json.loads(json.dumps(found.to_records(), allow_nan=False))) == len(table)
     assert found.to_markdown() and found.to_latex() and repr(found) and found._repr_html_()
     assert (found.ledger["bytes"] >= 0).all()
     return found

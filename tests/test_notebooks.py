@@ -15,9 +15,12 @@ from nbclient import NotebookClient
 import nbmetrics as nm
 from nbmetrics.datasets.noto import FONT
 from tests import ROOT
+from tests.slow import by_default
 
 FOLDER = ROOT / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+# Half of the time of all; tests of theory, experiments, cluster, federated and dashboard try what they show.
+LONG = ("07_theorems", "08_federated_digits", "11_beyond_one_machine", "12_which_generator")
 
 
 # A kernel that is as when it began, but that what it has imported is there at once.
@@ -58,7 +61,9 @@ def test_is_committed_without_outputs(path):
     assert all(not cell.outputs and cell.execution_count is None for cell in code)
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path", by_default(NOTEBOOKS, *(path for path in NOTEBOOKS if path.stem not in LONG)), ids=lambda p: p.stem
+)
 def test_runs(ran, path):
     book = ran(path.stem)
     shown = [o for cell in book.cells if cell.cell_type == "code" for o in cell.outputs]
@@ -80,6 +85,7 @@ def test_start_here_shows_the_table_and_the_scatter(ran):
     assert "avg ranks only eights above noisy copies, all ranks noisy copies above only eights" in html
 
 
+@pytest.mark.slow
 def test_theorems_are_plotted_and_print_the_corrections_and_the_published_inversions(ran):
     book = ran("07_theorems")
     outputs = [o for cell in book.cells if cell.cell_type == "code" for o in cell.outputs]
@@ -116,6 +122,7 @@ def names_of(name, *wanted):
     return names
 
 
+@pytest.mark.slow
 def test_federated_digits_say_what_their_text_says(ran):
     said = text_of(ran("08_federated_digits"))
     rows = {}
@@ -194,6 +201,7 @@ def test_sample_size_says_what_is_written(ran):
     assert few[-2] > 0.05 > few[-1] and np.isnan(few[2:5]).all(), "KID's test still sees the difference"
 
 
+@pytest.mark.slow
 def test_which_generator_says_what_is_written(ran):
     said = text_of(ran("12_which_generator"))
     assert "avg and all disagree: blend wins by avg" in said and "KID, there is a tie" in said
@@ -243,6 +251,7 @@ def test_the_exercise_of_your_own_images_tells_right_from_wrong(capsys):
     assert verdicts[-3:] == ["right", "right", "not 'smaller'"]
 
 
+@pytest.mark.slow
 def test_beyond_one_machine_says_what_is_written(ran):
     said = text_of(ran("11_beyond_one_machine"))
     apart = [float(x) for x in re.findall(r"differ by (\S+) at most", said)]
@@ -274,3 +283,16 @@ def test_the_exercise_of_beyond_one_machine_tells_right_from_wrong(capsys):
     right, wrong = np.split(np.array(capsys.readouterr().out.splitlines()[3:]), [3])
     assert [line[2:8].strip(": ") for line in right] == ["right"] * 3
     assert "symmetric" in wrong[0] and "missing {'kid'}" in wrong[1] and "not quite" in wrong[2]
+
+
+def test_how_many_samples_says_what_is_written(ran):
+    said = text_of(ran("14_how_many_samples"))
+    assert "there is a tie of 3, by avg and by all: clean, no nines and no eights" in said
+    assert "clean is best by FID-all with confidence 0.95" in said
+    share = int(re.search(r"rows instead of \S+: (\d+)%", said)[1])
+    assert share < 75
+    once, ever = re.search(r"at the end: (\d+)%; with 20 looks: (\d+)%", said).groups()
+    assert int(once) < 8 < 20 < int(ever)
+    assert "budget of 10,000 draws is spent, and FID-all does not tell first and second apart" in said
+    assert "first and second tie: by FID-all they lie within 0.02 of each other" in said
+    assert re.search(r"With other rows of the clients the winner could be (left|right) \(p = ", said)

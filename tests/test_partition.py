@@ -157,6 +157,7 @@ def test_clients_by_id_are_in_natural_order_and_keep_their_labels():
     assert nm.Federation.by_id(X, ids)["user 2"].labels is None
 
 
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.text(max_size=6)))
 def test_natural_order_is_an_order_of_any_texts(names):
     found = sorted(names, key=natural)

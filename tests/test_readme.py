@@ -16,7 +16,10 @@ METRICS = (ROOT / "docs/metrics.md").read_text("utf-8")
 RUN = (
     "README.md",
     "docs/metrics.md",
+    "docs/intervals.md",
     "docs/index.md",
+    "docs/method.md",
+    "docs/race.md",
     *(f"docs/howto/{p.name}" for p in (ROOT / "docs/howto").glob("*.md")),
 )
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
@@ -59,6 +62,24 @@ def test_default_weights_are_what_it_says():
     assert nm.Federation([nm.Gaussian(0.0), nm.Gaussian(1.0), nm.Gaussian(2.0)]).weights == pytest.approx([1 / 3] * 3)
     scores = nm.evaluate([rows[:10], rows[10:] + 1], {"g": rows}, "fid")
     assert scores.with_weights([1, 1]).table["avg"][0] == pytest.approx(scores.clients["value"].mean())
+
+
+def test_recipes_beyond_images_show_what_they_say_and_tell_what_nobody_ran():
+    page, names = (ROOT / "docs/beyond_images.md").read_text("utf-8"), {}
+    for block in PYTHON.findall(page):
+        exec(block, names)
+    assert set(re.findall(r"```(\w+)\n", page)) == {"python", "py"}
+    assert all(block.startswith("# not run here: needs ") for block in re.findall(r"```py\n(.*?)```", page, re.DOTALL))
+    for recipe, metric in (("audio", "fid_infinity"), ("text", "kid"), ("text", "recall")):
+        assert set(names[recipe].ranks(metric).query("avg == 1")["generator"]) == {"both"}
+    wine = names["table"].table.set_index(["metric", "generator"])
+    assert wine["avg"]["fid", "near copies"] < wine["avg"]["fid", "one normal"]
+    assert wine["avg"]["precision", "near copies"] > wine["avg"]["precision", "one normal"]
+    assert wine["all"]["auth_pct", "near copies"] == 0 and wine["all"]["auth_pct", "one normal"] == pytest.approx(
+        84, abs=2
+    )
+    assert [(client.name, len(client.rows)) for client in names["hospitals"]] == [("lyon", 150), ("turin", 250)]
+    assert (names["cells"].heterogeneity("fid")["p"] <= 0.05).all()
 
 
 def test_its_papers_are_those_of_the_citation():

@@ -1,7 +1,9 @@
 """The checks of a release: what they compare is what it should be, and they fail where it is not."""
 
+import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 
 import pytest
@@ -41,6 +43,28 @@ def test_every_check_is_run_and_says_what_holds():
 def test_a_command_that_fails_fails_the_check(tmp_path):
     with pytest.raises(release.Failed, match="no such luck"):
         release.run(sys.executable, "-c", "raise SystemExit('no such luck')", folder=tmp_path)
+
+
+# The compiled dependencies that Pyodide 314.0.7 ships for Python 3.14, from its lock file of 23 November 2026.
+PYODIDE = {
+    "numpy": "2.4.6",
+    "scipy": "1.18.0",
+    "pandas": "3.0.2",
+    "matplotlib": "3.10.8",
+    "scikit-learn": "1.8.0",
+}
+PURE = {"ipywidgets", "anywidget", "array-api-compat", "tqdm"}
+
+
+def test_lower_bounds_are_at_most_what_pyodide_ships():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    bounds = dict(re.fullmatch(r"([\w-]+)>=([\d.]+)", requirement).groups() for requirement in project["dependencies"])
+    assert bounds.keys() == PYODIDE.keys() | PURE
+    assert all(numbers(bounds[name]) <= numbers(version) for name, version in PYODIDE.items())
+
+
+def numbers(version):
+    return tuple(map(int, version.split(".")))
 
 
 @pytest.mark.slow

@@ -35,7 +35,7 @@ def test_what_breaks_a_misconception_exists():
     table = section("What they get wrong, and what breaks it")
     named = set(re.findall(r"\*([^*]+)\*", table))
     assert named >= set(LESSONS.index) - {"Make them disagree"}
-    assert named - set(LESSONS.index) == {"Subtract the constant", "Points", "Redraw", "Copycat"}
+    assert named - set(LESSONS.index) == {"Subtract the constant", "Points", "Redraw", "Copycat", "Swap"}
     assert '"Copycat"' in (ROOT / "nbmetrics/labs/memorization/presets.json").read_text("utf-8")
     opening = nm.CorrelationLab().scores().table.set_index("metric")["avg"]
     assert [opening["mfid"], opening["cfid"]] == pytest.approx([0, 2.56], abs=1e-9) and "CFID 2.56" in table
@@ -109,6 +109,9 @@ def test_the_exam_answers():
         high, [20, 22, 18]
     )
     answers[12] = f"{11 / 27:.2f}"
+    swapped = dict(zip(far.names, reversed([client.distribution for client in far]), strict=True))
+    scores = nm.evaluate(far, {"G": swapped}, "fid").table.loc[0]
+    answers[13] = f"{scores['intra']:.0f}, {scores['avg']:.2f} and {scores['all']:.0f}"
     assert exam() == answers
 
 

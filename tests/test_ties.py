@@ -83,6 +83,8 @@ def test_the_page_and_python_order_alike():
 
 # Where floats are ordered, or compared with 0, without ranking.py, and why rounding could turn nothing by it.
 FREE = {
+    "evaluation/modes.py": {"nearest_rows": "which rows are named"},
+    "evaluation/two_sample.py": {"two_sample": "rows in an order of their own"},
     "evaluation/cells.py": {"size_gap_caution": "which of several generators a caution names"},
     "evaluation/decisions.py": {"inversions": "of a pair that is inverted, so no tie"},
     "evaluation/samples.py": {"*": "who gets the rows that rounding leaves over"},
@@ -180,6 +182,7 @@ FREE_PAGES = {
     "monitor/view/weight_sliders.js": "positions",
     "plane/view/geometry.js": "which item is drawn on top",
     "playground/view/collect.js": "the order of a drawing",
+    "playground/view/owners.js": "the order of names",
     "playground/view/score_table.js": "which pair is the example",
     "playground/view/sweep_chart.js": "a median",
     "privacy/view/numbers.js": "the nearest ε of a list",

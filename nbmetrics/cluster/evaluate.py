@@ -17,13 +17,14 @@ from ..arrays import memory
 from ..errors import InvalidInput, check_choice
 from ..evaluation.cells import Cells
 from ..evaluation.compute import Evaluation
-from ..evaluation.evaluate import check_any_score, progress_bar
+from ..evaluation.evaluate import check_any_score
 from ..evaluation.samples import metric_list
 from ..evaluation.scores import Scores
 from ..evaluation.store import Store
 from ..federation import as_generators
 from ..metrics.base import Metric
 from ..metrics.streaming import can_merge
+from ..progress import progress_bar
 from .client_tasks import Leaves, TaskCells, check_fits
 from .connection import check_installed, connect
 from .first_look import federation_of

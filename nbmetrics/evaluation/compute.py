@@ -308,11 +308,6 @@ class MetricState:
         pairs = zip(self.summaries, self.samples, strict=True)
         return [Strata.of(s, x.rows) if refusal_of(s) else self.metric.strata(s, x.rows) for s, x in pairs]
 
-    def strata_of(self, generator: GeneratorState) -> Strata[Any]:
-        """Return the summary of a generator with one distribution beside its rows."""
-        (strata,) = self.strata_by_client(generator)
-        return strata
-
     def strata_by_client(self, generator: GeneratorState) -> tuple[Strata[Any], ...]:
         """Return the summaries beside the rows, one for each client, or one for all."""
         summaries = generator.answers if generator.is_by_client and generator.answers else (generator.summary,)

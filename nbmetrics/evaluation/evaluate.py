@@ -10,13 +10,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from contextlib import closing, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import check_choice
 from ..federation import Federation, as_generators
 from ..lazy_imports import import_room
+from ..progress import progress_bar
 from ..summaries.stream import Stream
 from .cells import Cells, PoolOnlyClient
 from .compute import Evaluation
@@ -24,9 +25,6 @@ from .influence import Influence
 from .samples import show_reading, sources_of
 from .scores import Scores
 from .store import Store, let_hash
-
-if TYPE_CHECKING:
-    from tqdm import tqdm
 
 
 class BiasWarning(UserWarning):
@@ -116,13 +114,6 @@ def evaluate(
         for line in (caution for table in tables for caution in table.cautions):
             warnings.warn(line, BiasWarning, stacklevel=2)
     return evaluation.to_scores(tables)
-
-
-def progress_bar(progress: str | bool, steps: int) -> tqdm[Any]:
-    """Return the bar of an evaluation of so many steps."""
-    from tqdm.auto import tqdm
-
-    return tqdm(total=steps, disable=progress is False, delay=1.0 if progress == "auto" else 0.0, leave=False)
 
 
 def check_any_score(tables: Sequence[Cells]) -> None:

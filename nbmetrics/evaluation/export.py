@@ -6,9 +6,10 @@ Names are text everywhere: whatever a reader of such a file would take for a for
 from __future__ import annotations
 
 import csv
+import math
 import re
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from .display import CellText, cells_of, parts_of, reading_notes
 from .model_sentences import model_lines
@@ -26,6 +27,39 @@ def as_csv(frame: pd.DataFrame) -> bytes:
     texts = frame.select_dtypes(exclude="number")
     safe = frame.assign(**{str(name): ["'" * bool(FORMULA.match(t)) + t for t in texts[name]] for name in texts})
     return safe.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").encode("utf-8")
+
+
+def as_records(scores: ScoresProtocol, note: str, provenance: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """See `Scores.to_records`."""
+    origin = {"nbmetrics": provenance.get("nbmetrics"), "date": provenance.get("date")}
+    cautions = "\n".join(scores.cautions)
+    weights = {f"weight/{name}": float(weight) for name, weight in zip(scores.names, scores.weights, strict=True)}
+    records = []
+    for row in scores.table.to_dict("records"):
+        cells = scores.result(row["metric"])
+        own = ("intra",) * bool(cells.own_cells) + ("avg", "all", "gap") + tuple(cells.intervals())
+        interval = None if cells.noise is None else str(cells.noise.design)
+        records.append(
+            {
+                "generator": row["generator"],
+                **({"group": row["group"]} if "group" in row else {}),
+                "metric": row["metric"],
+                **{part: _json_number(row[part]) for part in own},
+                "higher_is_better": bool(cells.metric.higher_is_better),
+                "convention": cells.convention,
+                "intervals": interval,
+                "note": note,
+                "cautions": cautions,
+                "clients": len(scores.names),
+                **weights,
+                **origin,
+            }
+        )
+    return records
+
+
+def _json_number(value: Any) -> float | None:
+    return float(value) if math.isfinite(value) else None
 
 
 def _rows(scores: ScoresProtocol) -> list[list[CellText]]:

@@ -80,6 +80,12 @@ class Variance:
         self.root[at] = np.hypot(self.root[at], part)
         self.doubt[at] = _fourth(self.doubt[at], part / (n - 1) ** 0.25)
 
+    @classmethod
+    def of_differences(cls, first: Variance, second: Variance) -> Variance:
+        """Of the differences of every two of independent sums, (T,) and (U,): (T, U)."""
+        doubt = _fourth(first.doubt[:, None], second.doubt[None, :])
+        return cls(np.hypot(first.root[:, None], second.root), doubt)
+
     def reach(self, level: float) -> np.ndarray:
         """Half the width of an interval."""
         from scipy.special import stdtrit
@@ -265,7 +271,7 @@ class Influences:
         spread = Spread(len(self.generated), len(self.real))
         together = self.metric.pool_strata(self.real, weights)
         counted = [i for i, share in enumerate(weights) if share]
-        mixed = [own[0] if len(own) == 1 else self._mixture(own, weights) for own in self.generated]
+        mixed = [mixture_strata(self.metric, own, weights) for own in self.generated]
         pooled = [influence_values_of(self.metric, together, generator) for generator in mixed]
         spread.all[:] = [influence_values.value for influence_values in pooled]
         spread.cautions += [influence_values.caution for influence_values in pooled]
@@ -292,10 +298,6 @@ class Influences:
                     spread.add_generator(g, influence_values, share)
         return spread if self.is_by_client else spread.with_one_distribution()
 
-    def _mixture(self, own: Sequence[Strata[Any]], weights: Sequence[float]) -> Strata[Any]:
-        """What one generator made for all clients together."""
-        return self.metric.pool_strata(*merge_shared(own, weights))
-
     def _own(self, i: int, row: Sequence[InfluenceValues]) -> list[InfluenceValues]:
         """Those of one client with what each generator made for it; `row` : with their mixtures."""
         return [
@@ -306,6 +308,11 @@ class Influences:
     def cautions(self, weights: Sequence[float]) -> list[str]:
         """Of every score, clients' and pooled: why its interval is missing or doubtful, or nothing."""
         return self.spread(weights).cautions
+
+
+def mixture_strata(metric: Metric[Any], own: Sequence[Strata[Any]], weights: Sequence[float]) -> Strata[Any]:
+    """Return what one generator made for all clients together: its rows, or the mixture of those for each client."""
+    return own[0] if len(own) == 1 else metric.pool_strata(*merge_shared(own, weights))
 
 
 def _further(centre: np.ndarray, reach: np.ndarray) -> np.ndarray:

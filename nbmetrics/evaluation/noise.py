@@ -22,7 +22,7 @@ import numpy as np
 from ..arrays import row_blocks
 from ..errors import InvalidInput, refusal_of, shown
 from ..metrics.base import Metric
-from ..metrics.stratified import InfluenceValues, Strata
+from ..metrics.stratified import InfluenceValues, Strata, merge_shared
 from .influence import Influence, Influences, influence_values_of
 from .resampling import Bootstrap, Ends, Jackknife, JackknifeResamples, ResampledScores
 
@@ -36,6 +36,9 @@ INT8 = 127
 
 
 Design = Bootstrap | Jackknife | Influence
+# Real and generated rows of a score; the parts of one side, by position, and their shares.
+Pair = tuple[Strata[Any], Strata[Any]]
+Parts = Sequence[tuple[int, float]]
 
 
 def check_design(design: Any) -> Design:
@@ -205,7 +208,7 @@ class Multipliers:
 
         Variances are those of means of n values times (n−1)/(n−3), infinite for n < 4.
 
-        `party` : 0 and a client's position, or 1 and a generator's
+        `party` : 0 and a client's position, or 1 and a generator's, and of what it made for each client the part
         """
         n = influence_values.shape[-1]
         if n < 2:  # one does not say how they vary
@@ -221,44 +224,75 @@ class Multipliers:
 class InfluenceNoise:
     """The noise of the scores of one generator, by influence values.
 
-    `generated` are its rows, `position` its place among all, which seeds the draws, `values` what is computed already.
+    `generated` : its rows, or those that it made for each client; `position` : its place among all, which seeds the
+    draws; `values` : what is computed already, by pairs of real and generated rows
     """
 
     metric: Metric[Any]
-    generated: Strata[Any]
+    generated: tuple[Strata[Any], ...]
     position: int
     xi: Multipliers
-    values: Mapping[Strata[Any], InfluenceValues] = field(default_factory=dict)
+    values: Mapping[Pair, InfluenceValues] = field(default_factory=dict)
 
     def clients(self, real: Sequence[Strata[Any]]) -> NoiseColumn:
-        """Of the scores of single clients."""
-        influence_values = [_of_enough(self._influence_values(client)) for client in real]
-        return self._column(influence_values, [[(i, 1.0)] for i in range(len(real))])
+        """Of the scores of single clients, each with what was made for it."""
+        pairs = pairs_of(real, self.generated)
+        influence_values = [_of_enough(self._influence_values(pair)) for pair in pairs]
+        parts, _ = merge_shared(self.generated, [0.0] * len(self.generated))
+        places = {id(part): place for place, part in enumerate(parts)}
+        real_parts = [[(i, 1.0)] for i in range(len(real))]
+        return self._column(influence_values, real_parts, [[(places[id(own)], 1.0)] for _, own in pairs])
 
-    def all(self, together: Strata[Any], weights: Sequence[float]) -> NoiseColumn:
-        """Of the score of the pooled clients, the only one in the column."""
-        return self._column([self._influence_values(together)], [[(i, w) for i, w in enumerate(weights) if w]])
+    def all(self, together: Strata[Any], mixture: Strata[Any], weights: Sequence[float]) -> NoiseColumn:
+        """Of the score of the pooled clients, the only one in the column.
 
-    def _influence_values(self, real: Strata[Any]) -> InfluenceValues:
-        return self.values[real] if real in self.values else influence_values_of(self.metric, real, self.generated)
+        `mixture` : what the generator made for all of them, see `mixture_strata`
+        """
+        _, shares = ((), [1.0]) if len(self.generated) == 1 else merge_shared(self.generated, weights)
+        sides = ([[(i, w) for i, w in enumerate(own) if w]] for own in (weights, shares))
+        return self._column([self._influence_values((together, mixture))], *sides)
+
+    def _influence_values(self, pair: Pair) -> InfluenceValues:
+        return self.values[pair] if pair in self.values else influence_values_of(self.metric, *pair)
 
     def _column(
-        self, influence_values: Sequence[InfluenceValues], parts: Sequence[Sequence[tuple[int, float]]]
+        self, influence_values: Sequence[InfluenceValues], real_parts: Sequence[Parts], generated_parts: Sequence[Parts]
     ) -> NoiseColumn:
-        """Each score's influence values, and which clients' rows with which shares are its real parts."""
+        """Each score's influence values, and which rows with which shares are its real and its generated parts."""
         with np.errstate(invalid="ignore"):
             drawn = np.stack(
-                [_side(p.real, own, self.xi) for p, own in zip(influence_values, parts, strict=True)], axis=1
+                [_side(p.real, own, self.xi) for p, own in zip(influence_values, real_parts, strict=True)], axis=1
             )
-            of_rows = [p.generated[0] for p in influence_values if p.generated[0] is not None]
-            generated = np.zeros_like(drawn)
-            if of_rows:  # rows, and so for every score
-                generated = self.xi.mean(np.stack(of_rows), [1, self.position]).T
+            generated = self._generated_side([p.generated for p in influence_values], generated_parts, drawn.shape)
             drawn += generated
         centres = np.array([p.value for p in influence_values])
         drawn[:, np.isnan(centres)] = np.nan
         reasons = tuple(_reason(p, d) for p, d in zip(influence_values, drawn.T, strict=True))
         return NoiseColumn(drawn, centres, reasons, generated)
+
+    def _generated_side(
+        self,
+        influence_values: Sequence[tuple[np.ndarray | None, ...]],
+        parts: Sequence[Parts],
+        shape: tuple[int, ...],
+    ) -> np.ndarray:
+        """Return the noise (B, scores) that the generated rows make; what is made of the same rows is drawn at once."""
+        by_part: dict[int, list[tuple[int, float, np.ndarray]]] = {}
+        for score, (values, own) in enumerate(zip(influence_values, parts, strict=True)):
+            for rows, (place, share) in zip(values, own, strict=True):
+                if rows is not None:
+                    by_part.setdefault(place, []).append((score, share, rows))
+        drawn, is_one = np.zeros(shape), len(self.generated) == 1
+        for place, members in by_part.items():
+            scores, shares, rows_by_score = zip(*members, strict=True)
+            party = [1, self.position] if is_one else [1, self.position, place]
+            drawn[:, list(scores)] += (np.array(shares)[:, None] * self.xi.mean(np.stack(rows_by_score), party)).T
+        return drawn
+
+
+def pairs_of(real: Sequence[Strata[Any]], generated: Sequence[Strata[Any]]) -> list[Pair]:
+    """Return each client with the rows of a generator, or with those that it made for that client."""
+    return list(zip(real, generated if len(generated) > 1 else [*generated] * len(real), strict=True))
 
 
 def _of_enough(influence_values: InfluenceValues) -> InfluenceValues:

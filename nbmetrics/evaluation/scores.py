@@ -21,6 +21,9 @@ from . import decisions, export, models, saved_scores, sentences
 from .cells import Cells, Values
 from .display import as_html, as_text, with_notes
 from .heterogeneity import check_deals, heterogeneity
+from .mode_influence import disagreement
+from .model_tables import ModelTables
+from .modes import modes
 from .provenance import version_line
 from .winners import below_zero_cautions
 
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Scores:
+class Scores(ModelTables):
     """The scores of generators on a federation.
 
     Attributes
@@ -94,17 +97,10 @@ class Scores:
         for metric, cells in zip(self.metrics, self._results, strict=True):
             avg, pooled = cells.avg, cells.all
             intra = {"intra": cells.intra} if cells.own_cells else {}
-            columns = {
-                "generator": self.generators,
-                **group,
-                "metric": metric,
-                **intra,
-                "avg": avg,
-                "all": pooled,
-            }
+            columns = {"generator": self.generators, **group, "metric": metric, **intra, "avg": avg}
             gap = np.subtract(avg, pooled, out=np.zeros_like(avg), where=avg != pooled)
             ends = {} if cells.noise is None else cells.intervals()
-            frames.append(pd.DataFrame({**columns, "gap": gap, **ends}))
+            frames.append(pd.DataFrame({**columns, "all": pooled, "gap": gap, **ends}))
         table = pd.concat(frames, ignore_index=True)
         return self._with_conventions(table)
 
@@ -217,83 +213,6 @@ class Scores:
         frame.attrs["conventions"] = [models.count_of_flips(self, metric), *self.conventions]
         return frame
 
-    def models(self, metric: str) -> pd.DataFrame:
-        """Each model's mean over its runs, how far the runs differ, and an interval for the mean of its trainings.
-
-        Runs of one model are given as `{"ddpm": [run1, run2, run3], "gan": [run4, run5]}`, or as
-        `nm.Generator(rows, group="ddpm")` for each; a generator without group is a model of one run.
-
-        Returns
-        -------
-        DataFrame, one row a model:
-
-        - model, runs: its name, and how many runs it has
-        - avg, all; and intra where there is one: the mean of the runs' scores, corrected where the table marks the best
-          by corrected ones
-        - avg_sd, …: the standard deviation of the runs' scores, which holds both the differences of trainings and
-          the chance of the rows that each generated
-        - avg_low, avg_high, …: the interval of the mean of all trainings that the model could have had, at the level
-          of the intervals, 90 % by default; with `uncertainty` for other real rows, too, else for these alone
-        - avg_rank, …: 1 for the best mean
-        - note: why sd or interval are missing
-
-        They do not depend on the order of the runs. The intervals take the differences of the runs for normal.
-
-        Examples
-        --------
-        >>> runs = {"near": [nm.Gaussian([k / 10]) for k in (1, 2, 3)], "far": [nm.Gaussian([k]) for k in (1, 2, 3)]}
-        >>> nm.evaluate([nm.Gaussian([0.0])], runs, "fid").models("fid")[["model", "runs", "all", "all_sd"]].round(3)
-          model  runs    all  all_sd
-        0  near     3  0.047   0.040
-        1   far     3  4.667   4.041
-        """
-        frame = self._with_conventions(models.models_frame(self, metric))
-        frame.attrs["conventions"] = [*models.lines_of_means(self, metric), *self.conventions]
-        return frame
-
-    def compare_models(self, metric: str, by: str = "all") -> pd.DataFrame:
-        """Do models differ by more than their own runs do? Each pair of models, by the means over their runs.
-
-        All runs are scored on the same real rows, so what these add to all scores alike does not count against a
-        difference; what they add to one model more than to another does where `uncertainty` is given, and else the
-        comparison is one `on these real rows`.
-
-        Parameters
-        ----------
-        metric : a metric that was evaluated
-        by : "avg", "all", or "intra" where there is one
-
-        Returns
-        -------
-        DataFrame, one row a pair:
-
-        - model, other, and difference: the mean of `model` − that of `other`; of C_T the distances from its best score
-        - low, high: the interval of the difference, at the level of the intervals, 90 % by default
-        - p: two-sided, the larger one of two. By Student's t of the runs of each model it is at most .05 in 5 % of
-          comparisons of models that do not differ, where runs are normal with any spread. By the deals of the
-          models' labels to the runs, to the side seen, it keeps to that for runs that collapse at times, too
-          (docs/intervals.md counts both)
-        - p_holm: the same for all pairs of this table together (Holm 1979)
-        - smallest_p: 1/C(r₁ + r₂, r₁) for r₁ and r₂ runs, the least that p can be, where all runs of one model are
-          better than all of the other: with two runs of each nothing is shown at .05, with three .05 is the least
-        - note: why there is no p-value (a model of one run, a run without score, the same run twice, plain scores
-          of other numbers of rows), or what it leaves out
-
-        `attrs["conventions"]` says how many comparisons are made. Source: Banerjee, Sankhyā 22, 1960, for the
-        interval and Student's t.
-
-        Examples
-        --------
-        >>> runs = {"near": [nm.Gaussian([k / 10]) for k in (1, 2, 3)], "far": [nm.Gaussian([k]) for k in (7, 8, 9)]}
-        >>> scores = nm.evaluate([nm.Gaussian([0.0])], runs, "fid")
-        >>> scores.compare_models("fid")[["model", "other", "difference", "p", "smallest_p", "note"]].round(3)
-          model other  difference     p  smallest_p note
-        0  near   far      -64.62  0.05        0.05
-        """
-        frame = self._with_conventions(models.comparison_frame(self, metric, by))
-        frame.attrs["conventions"] = [*models.lines_of_comparison(self, metric), *self.conventions]
-        return frame
-
     def worst(self, metric: str, corrected: bool = False) -> pd.DataFrame:
         """Each generator's score with the client it serves worst: generator, worst, client.
 
@@ -379,6 +298,130 @@ class Scores:
         [True]
         """
         return heterogeneity(self.result(check_deals(metric, self)), self, shuffles, seed)
+
+    def modes(
+        self,
+        generator: str,
+        settings: Any = None,
+        *,
+        most: int = 6,
+        floor: float = 0.12,
+        permutations: int = 199,
+        seed: int = 0,
+        client_shares: Mapping[str, Sequence[float]] | None = None,
+    ) -> pd.DataFrame:
+        """Which kinds of rows a generator makes too often or too rarely, and at which clients they are.
+
+        Modes are the leading eigenvectors of M_G − η M_S (too often) and M_S − η M_G (too rarely), M = E φφᵀ of random
+        Fourier features φ and M_S = Σ λ_i M_i: KEN (Zhang et al. 2024) and FINC (arXiv 2405.02700, algorithm 1).
+
+        Parameters
+        ----------
+        generator : its name
+        settings : `nm.metrics.Modes(sigma, count, eta, seed)`; None for the one among the metrics, or its defaults
+        most : modes of both kinds together, 1 to 20
+        floor : a row belongs to the mode of its largest squared projection (vᵀφ)², if that is at least this, 0 to 1
+        permutations : of rows between generator and clients; the smallest p is 1/(permutations + 1)
+        seed : of the permutations
+        client_shares : name -> `table.attrs["assignment"].shares(rows)`, from clients that keep their rows
+
+        Returns
+        -------
+        DataFrame, one row a mode, the largest eigenvalue first:
+
+        - mode: "too often 1", "too rarely 1", …
+        - generated, real: the share of rows in it, `_low` and `_high` the ends of a 95 % interval given the mode; real
+          is Σ λ_i of the shares at the clients
+        - one column a client: the share of its rows
+        - p: how often permuted rows have a mode as large, over all modes at once; NaN where rows are not here and
+          under weights other than by rows (`attrs["conventions"]` says why)
+        - rows: the five nearest to it, as (generator or client, position): generated ones of modes made too often, real
+          ones of the others
+
+        `attrs["eigenvalues"]` are the sizes of the modes. A class of rows can be several modes, and a mode several
+        classes: look at its rows.
+
+        Raises
+        ------
+        InvalidInput
+            For an unknown generator, one with answers to conditions or one distribution for each client, exact
+            distributions or clients that keep their rows where `nm.metrics.Modes` was not evaluated, and scores that
+            were opened from a file.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> cats, dogs = rng.normal(size=(2, 300, 2)) + [[[0.0, 0.0]], [[8.0, 0.0]]]
+        >>> scores = nm.evaluate({"cats": cats[:100], "dogs": dogs[:100]}, {"g": cats[100:]}, "fid")
+        >>> table = scores.modes("g", nm.metrics.Modes(sigma=3.0), most=2, permutations=99).sort_values("mode")
+        >>> table[["mode", "generated", "real", "cats", "dogs"]].round(1).to_string(index=False).splitlines()
+        ['        mode  generated  real  cats  dogs',
+         ' too often 1        1.0   0.5   1.0   0.0',
+         'too rarely 1        0.0   0.5   0.0   1.0']
+        >>> table["p"].tolist()
+        [0.01, 0.01]
+        """
+        return modes(
+            self,
+            generator,
+            settings,
+            most=most,
+            floor=floor,
+            permutations=permutations,
+            seed=seed,
+            client_shares=client_shares,
+        )
+
+    def disagreement(
+        self,
+        first: str,
+        second: str,
+        metric: str = "fid",
+        settings: Any = None,
+        *,
+        most: int = 6,
+        floor: float = 0.12,
+    ) -> pd.DataFrame:
+        """What two generators differ in, and how much of it decides between them by avg and by all.
+
+        Parameters
+        ----------
+        first, second : names of generators
+        metric : "fid" or "kid", as evaluated
+        settings, most, floor : as for `modes`
+
+        Returns
+        -------
+        DataFrame, one row a mode, eigenvectors of M_first − η M_second and of M_second − η M_first:
+
+        - mode: "more in first 1", "more in second 1", …
+        - first, second, real and one column a client: the shares of rows in it, with intervals as in `modes`
+        - avg_part, all_part: what its generated rows contribute to avg(first) − avg(second) and to all(first) −
+          all(second), by their influence values; in units of the score, without the bias of few rows. NaN where they
+          differ by more than a fifth from the exact change when these rows are left out
+        - avg_error, all_error: that relative error
+        - avg_change, all_change: how these differences change if the mode's generated rows are left out, computed anew
+        - rows: the five nearest to it, of the generator that has more of it
+
+        `attrs["sentences"]` say it in words, `attrs["differences"]` are what the parts belong to: they need not add up
+        to it, as rows of no mode take part, and a difference is not additive.
+
+        Raises
+        ------
+        InvalidInput
+            As `modes`; for a metric without influence values, and where rows are not here.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> rows = rng.normal(size=(4, 200, 2)) + [[[0.0, 0.0]], [[8.0, 0.0]], [[0.0, 0.0]], [[8.0, 0.0]]]
+        >>> generators = {"both": np.concatenate(rows[2:]), "cats": np.concatenate([rows[2], rows[3][:160]])}
+        >>> scores = nm.evaluate({"cats": rows[0], "dogs": rows[1]}, generators, "kid")
+        >>> table = scores.disagreement("both", "cats", "kid", nm.metrics.Modes(sigma=3.0), most=2)
+        >>> sorted(table["mode"])
+        ['more in first 1', 'more in second 1']
+        """
+        return disagreement(self, first, second, metric, settings, most, floor)
 
     def size_gap(self, metric: str = "fid") -> np.ndarray:
         """The gap that clients of one distribution with so many rows would show, (generators,); 0 for exact
@@ -486,6 +529,22 @@ class Scores:
         """
         target = checked_path(path, ".csv")
         return write(target, export.as_csv(self.clients if check_flag(clients, "clients") else with_notes(self)))
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Flat dicts of plain JSON types, one for each generator and metric, for trackers, databases and data frames.
+
+        Each has the columns of `table` that its metric has (None where there is no value), `higher_is_better`, how the
+        numbers were made (`convention`, `intervals`, `note`) and all `cautions`, the number of `clients` and each one's
+        share as `weight/name`, and the version of `nbmetrics` and `date` of the evaluation.
+
+        Examples
+        --------
+        >>> clients = {"a": nm.Gaussian([-1.0]), "b": nm.Gaussian([1.0])}
+        >>> (record,) = nm.evaluate(clients, {"g": nm.Gaussian([0.0])}, "fid").to_records()
+        >>> [record[key] for key in ("generator", "metric", "avg", "weight/a", "clients")]
+        ['g', 'fid', 1.0, 0.5, 2]
+        """
+        return export.as_records(self, self._convention, self.provenance)
 
     def to_markdown(self) -> str:
         """A table for a README or an issue: a row a generator; avg, all and gap of each metric; the best in bold.

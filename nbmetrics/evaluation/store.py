@@ -23,7 +23,7 @@ from threading import Lock
 from typing import Any
 
 from ..errors import InvalidInput, shown
-from ..files import open_plain
+from ..files import open_plain, replace_file
 from ..metrics import Metric
 from ..metrics.stratified import merge_shared
 from ..summaries.stream import Stream
@@ -158,7 +158,7 @@ def _link(draft: Path, target: Path) -> None:
     except OSError:  # a file system without hard links; between the two lines another process may be first
         if target.exists():
             raise FileExistsError from None
-        os.replace(draft, target)
+        replace_file(draft, target)
 
 
 def let_hash(streams: Iterable[Any], store: Store | None) -> None:

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InvalidInput, check_number, shown
-from ..files import open_plain
+from ..files import open_plain, replace_file
 
 # Of the reading of images and of the files here: another number where either makes other rows of the same input.
 RULES = 1
@@ -244,7 +244,7 @@ class Shelf:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(draft, path)
+            replace_file(draft, path)
         finally:
             draft.unlink(missing_ok=True)
         _touch(path)

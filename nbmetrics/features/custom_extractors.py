@@ -14,6 +14,7 @@ import numpy as np
 from ..arrays import evaluation_mode
 from ..errors import InvalidInput, check_count, shown
 from .batches import CLEAN_CONVENTION, clean_resize, rows_by_shape
+from .torch_environment import arithmetic_of, full_precision
 from .weights import digest
 
 MAX_SHRUNK_SIDE = 10_000  # of a side
@@ -56,8 +57,8 @@ class ModuleExtractor:
         except _HIDDEN:
             return None
         text = hashlib.sha256("\n".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
-        place = _first_tensor(module).device.type
-        return f"{self.name}/{weights}/{text}/{self._resize}/float32/{place}"
+        arithmetic = arithmetic_of(_first_tensor(module).device.type)
+        return f"{self.name}/{weights}/{text}/{self._resize}/{arithmetic}"
 
     @property
     def convention(self) -> str:
@@ -91,7 +92,7 @@ class ModuleExtractor:
         pixels = pixels[:, None] if pixels.ndim == 3 else pixels.permute(0, 3, 1, 2).contiguous()
         if pixels.shape[1] == 1 and self._channels == 3:
             pixels = pixels.repeat(1, 3, 1, 1)
-        with evaluation_mode(self._module, 0) as first:
+        with evaluation_mode(self._module, 0) as first, full_precision:
             outputs = self._module(pixels.to(device=first.device, dtype=first.dtype))
         return _flatten_rows(outputs, len(images))
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InvalidInput, check_choice, check_count, check_flag, shown
+from ..progress import progress_bar
+from ..threads import can_start
 from .batches import as_float32
 from .cache import Shelf, cache
 from .extractors import Extractor, extractor_of
@@ -98,7 +100,7 @@ class _Run:
     def _rows(self) -> np.ndarray:
         rows, missing = self._from_cache()
         step = self.settings.batch_size * -(-IMAGES_PER_CHUNK // self.settings.batch_size)
-        with _bar(self.settings.progress, len(missing), self.extractor.name) as bar:
+        with progress_bar(self.settings.progress, len(missing), self.extractor.name, " images") as bar:
             for start in range(0, len(missing), step):
                 places = missing[start : start + step]
                 chunk = self._chunk(places, bar)
@@ -112,7 +114,7 @@ class _Run:
         """Return the rows that are cached, and the places of the others."""
         if self.shelf is None:
             return None, np.arange(len(self.found))
-        with _bar(self.settings.progress, len(self.found), "looking in the cache") as bar:
+        with progress_bar(self.settings.progress, len(self.found), "looking in the cache", " images") as bar:
             for place in range(len(self.found)):
                 self.digests.append(self.found.digest(place))
                 bar.update()
@@ -151,7 +153,10 @@ class _Run:
 
 
 def _prefetch(batches: Iterator[list[np.ndarray]]) -> Iterator[list[np.ndarray]]:
-    """Yield the same batches, each decoded in a thread while the one before is extracted."""
+    """Yield the same batches, each decoded in a thread while the one before is extracted, where threads can start."""
+    if not can_start():
+        yield from batches
+        return
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(next, batches, None)
         while (batch := coming.result()) is not None:
@@ -168,13 +173,6 @@ def _check_rows(rows: Any, count: int, width: int | None) -> np.ndarray:
     if rows.dtype.kind not in "biuf":
         raise InvalidInput("extractor", f"gave rows of type {rows.dtype}", "Return real numbers")
     return as_float32(rows)
-
-
-def _bar(progress: str | bool, total: int, what: str) -> tqdm[Any]:
-    from tqdm.auto import tqdm
-
-    delay = 1.0 if progress == "auto" else 0.0
-    return tqdm(total=total, desc=what, unit=" images", disable=progress is False, delay=delay, leave=False)
 
 
 def extraction(

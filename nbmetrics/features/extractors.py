@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..errors import InvalidInput, check_choice, check_flag, shown
+from ..errors import InvalidInput, caller_level, check_choice, check_flag, no_choice, shown
+from ..plugins import EXTRACTORS, PluginWarning, find, plugins
 from .batches import check_image
 from .networks import LAYERS, NETWORKS
 from .torch_environment import NUMPY_EXTRACTORS, check_packages, missing_packages
@@ -99,7 +101,10 @@ def extractor_of(
     _check_no_file(extractor)
     may_download = check_flag(download, "download")
     if isinstance(extractor, str):
-        name = check_choice(extractor, NAMES, "extractor")
+        if extractor not in NAMES:
+            settings: dict[str, Any] = {"weights": weights, "device": device, "resize": resize}
+            return _extractor_of_plugin(extractor, settings)
+        name = extractor
         if name in NUMPY_EXTRACTORS:
             return _plain(name, weights, device, is_clean)
         check_packages(name)
@@ -120,6 +125,18 @@ def extractor_of(
         return ModuleExtractor(extractor, device, is_clean)
     _refuse_settings(who, device, is_clean)
     return extractor if isinstance(extractor, Extractor) else FunctionExtractor(extractor)
+
+
+def _extractor_of_plugin(name: str, settings: dict[str, Any]) -> Extractor:
+    """Return the extractor of an installed package; InvalidInput for a name that none has."""
+    others, _ = plugins(EXTRACTORS, NAMES)
+    plugin = find(EXTRACTORS, name, NAMES)
+    if plugin is None:
+        raise no_choice(name, [*NAMES, *others], "extractor")
+    extractor = plugin.make("extractor")
+    if isinstance(extractor, str):
+        raise plugin.refusal("extractor", f"gives {shown(extractor)}, which is no extractor")
+    return extractor_of(extractor, **settings)
 
 
 def _check_no_file(extractor: Any) -> None:
@@ -161,11 +178,12 @@ def extractors() -> pd.DataFrame:
     -------
     DataFrame with a row for each
         name : what `nm.extract` takes; after the colon, a layer other than the one that torch-fidelity takes for FID
-        dim : the width of its rows, <NA> where that is the images' own
-        needs : the extra to install and the file of weights, "" where it comes with the package
+        dim : the width of its rows, <NA> where that is the images' own, or not known
+        needs : the extra to install and the file of weights, "" where it comes with the package; or the package of it
         ready : whether both are there; the file's checksum is looked at when it is used
 
-    Nothing is fetched, and no network is loaded.
+    Nothing is fetched, and no network of nbmetrics is loaded. What other packages bring is made, to see whether it is
+    ready; what does not load is left out, with a `PluginWarning` that names the package and the error.
 
     Examples
     --------
@@ -183,5 +201,22 @@ def extractors() -> pd.DataFrame:
         network = NETWORKS[base]
         needs = f"nbmetrics[images], {network.file}"
         rows.append((name, network.layers[layer], needs, is_installed and published_file(network) is not None))
+    rows += _rows_of_plugins()
     table = pd.DataFrame(rows, columns=["name", "dim", "needs", "ready"])
     return table.astype({"dim": "Int64"})
+
+
+def _rows_of_plugins() -> list[tuple[str, int | None, str, bool]]:
+    """Return the rows of the extractors of other packages, and warn of those that do not load."""
+    rows: list[tuple[str, int | None, str, bool]] = []
+    others, lines = plugins(EXTRACTORS, NAMES)
+    for name, plugin in others.items():
+        try:
+            dim = getattr(plugin.make("extractor"), "dim", None)
+            rows.append((name, dim if type(dim) is int and dim > 0 else None, plugin.package, True))
+        except InvalidInput as refusal:
+            lines.append(refusal.seen)
+    if lines:
+        said = f"left out of nm.extractors(): {'; '.join(lines)}"
+        warnings.warn(said, PluginWarning, stacklevel=caller_level())
+    return rows

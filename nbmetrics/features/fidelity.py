@@ -17,6 +17,7 @@ import torch
 
 from ..errors import InvalidInput, shown
 from .networks import LAYERS, NETWORKS
+from .torch_environment import full_precision
 from .weights import Weights, digest, read
 
 _declared: list[Any] = []
@@ -55,7 +56,7 @@ class LoadedNetwork(NamedTuple):
     def rows(self, images: np.ndarray) -> Any:
         """Return (k, d) of (k, H, W, 3) uint8 images."""
         pixels = torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2)))
-        with torch.inference_mode():
+        with torch.inference_mode(), full_precision:
             (rows,) = self.network(pixels.to(next(self.network.parameters()).device))
         return rows.cpu()
 

@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import InvalidInput, shown
 from .batches import CLEAN_CONVENTION, as_rgb, check_image, clean_resize, round_levels, rows_by_shape
 from .networks import LAYERS, NETWORKS, PROBABILITIES
-from .torch_environment import FIX_INSTALL, PACKAGES, needs_text
+from .torch_environment import FIX_INSTALL, PACKAGES, arithmetic_of, needs_text
 from .weights import program, remember_digest, remembered_digest
 
 if TYPE_CHECKING:
@@ -59,9 +59,9 @@ class FidelityExtractor:
 
     @property
     def fingerprint(self) -> str:
-        """Name, weights, program, resizing and type of numbers; a GPU rounds otherwise, so its rows are kept apart."""
-        transform, place = "clean" if self._is_clean else "extractor", self._device.partition(":")[0]
-        return f"{self.name}/{self._hash}/{program()}/{transform}/float32/{place}"
+        """Name, weights, program, resizing and type of numbers."""
+        transform, kind = "clean" if self._is_clean else "extractor", self._device.partition(":")[0]
+        return f"{self.name}/{self._hash}/{program()}/{transform}/{arithmetic_of(kind)}"
 
     @property
     def convention(self) -> str:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..errors import InvalidInput
+from ..threads import can_start
 from .decode import RULES, Unread, decode_image, decode_pillow
 from .files import HARMLESS, File, Member
 from .layouts import Stack, one_image
@@ -88,7 +89,7 @@ def verdict_of(read: Callable[..., tuple[np.ndarray, str]], *what: Any) -> Verdi
 
 
 def _for_each(work: Callable[[int], None], starts: Iterable[int], threads: int) -> None:
-    if threads == 1:
+    if threads == 1 or not can_start():
         for start in starts:
             work(start)
         return

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from .. import __version__
 from ..errors import InvalidInput, shown
+from ..files import replace_file
 from .cache import cache_home
 from .networks import NETWORKS, Network
 
@@ -150,7 +151,7 @@ def remember_digest(name: str, weights: Weights, digest: str) -> None:
     try:
         note.parent.mkdir(parents=True, exist_ok=True)
         draft.write_text(digest, "ascii")
-        os.replace(draft, note)
+        replace_file(draft, note)
     except OSError:
         draft.unlink(missing_ok=True)
 

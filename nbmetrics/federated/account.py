@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInput, check_number, check_text, shown
-from ..files import open_plain
+from ..files import lock_file, open_plain
 from .privacy import MAX_DELTA, MAX_EPSILON, MIN_DELTA, MIN_EPSILON, Privacy, PureEpsilon, noise_multiplier, spent
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ class Account:
             seen = f"{shown(str(self.path))} cannot be opened ({error.strerror})"
             raise InvalidInput("account", seen, "Give the path of a file that can be written") from None
         try:
-            _lock(descriptor)
+            lock_file(descriptor, wait=True)
             self._begin(descriptor)
             yield descriptor
         finally:
@@ -270,16 +270,3 @@ def _record(line: bytes, path: Path) -> dict[str, Any]:
 
 def _damaged(path: Path) -> InvalidInput:
     return InvalidInput("account", f"{shown(str(path))} is no account, or is damaged", FIX_DAMAGED)
-
-
-def _lock(descriptor: int) -> None:
-    """Wait until no other process has the file; the system lets go of it when a process ends, however it does."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt
-
-        os.lseek(descriptor, MAX_BYTES, os.SEEK_SET)
-        getattr(msvcrt, "locking")(descriptor, getattr(msvcrt, "LK_LOCK"), 1)  # noqa: B009
-    else:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -122,16 +122,18 @@ def check_rows(sample: Sample, metrics: Sequence[Metric[Any]], min_rows: int) ->
 def can_be_rebuilt(metric: Any, n: int, d: int) -> bool:
     """Return whether what the metric reveals of n rows with d features may tell them."""
     kind = kind_of(metric, d)
-    return can_be_rebuilt_from(kind, int(metric.kernel.count) if kind == "features" else 0, n, d)
+    numbers = {"features": lambda: metric.kernel.count, "second": lambda: math.comb(metric.count + 1, 2)}
+    return can_be_rebuilt_from(kind, int(numbers[kind]()) if kind in numbers else 0, n, d)
 
 
 def can_be_rebuilt_from(kind: str, numbers: int, n: int, d: int) -> bool:
     """Return whether so many numbers of a kind of summary may tell the n rows with d features.
 
     A covariance of n ≤ d rows tells who is a member, and the rows where columns hold few values; third moments give the
-    rows back up to n = d + 1; a mean of random features has as many equations as the rows have numbers.
+    rows back up to n = d + 1; means and second moments of random
+    features may, where they are at least as many numbers as the rows hold.
     """
-    if kind == "features":
+    if kind in ("features", "second"):
         return n * d <= numbers
     return n <= d + 1 if kind == "thirds" else kind == "moments" and n <= d
 

@@ -35,13 +35,14 @@ import numpy as np
 
 from ..errors import InvalidInput, check_count, check_list, check_number, refusal_of
 from ..evaluation.cells import Cell, Cells, pool_or_refusal
-from ..evaluation.evaluate import evaluate, progress_bar
+from ..evaluation.evaluate import evaluate
 from ..evaluation.samples import metric_list
 from ..evaluation.scores import Scores
 from ..federation import Federation, as_generators
 from ..metrics import KID, Metric, Sample
 from ..metrics.base import losses
 from ..metrics.kid.random_features import RandomFeatures
+from ..progress import progress_bar
 from ..ranking import lowest, numeral, same_scores
 from .noisy_summaries import bounded_section, server_summaries, with_noise
 from .privacy import Normals, Privacy

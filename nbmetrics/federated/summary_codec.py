@@ -3,6 +3,7 @@
     moments    mean and covariance                                FID
     thirds     mean, second and third moments about it            KID with the cubic kernel, up to 128 features
     features   the mean of random features                        KID(nm.RandomFeatures(…))
+    second     second moments of random features                 Modes
     classes    mean class probabilities and their clarity         AM Score
     nothing    the metric looks at the generator alone            Inception Score, Vendi, RKE
     rows       every row, with test rows and condition            neighbours, FLD, W1, KID of another kernel, …
@@ -35,10 +36,13 @@ from ..metrics.kid.estimators import AllPairs
 from ..metrics.kid.metric import KID
 from ..metrics.kid.polynomial import MAX_EMBEDDING_DIM, Polynomial
 from ..metrics.kid.random_features import RandomFeatures
+from ..metrics.modes import Modes, SecondMoment
 from ..summaries.kernel_mean import KernelMean, KernelPart
 from ..summaries.moments import Moments
 from .serialization import FIX_DAMAGED, Section
 
+# Of the trace of second moments, in float32 too.
+MAX_TRACE_ERROR = 1e-4
 EPS = float(np.finfo(np.float64).eps)
 # What each kind tells, in the words of a ledger.
 REVEALS = {
@@ -47,6 +51,7 @@ REVEALS = {
     "moments": "mean and covariance",
     "thirds": "moments up to order 3",
     "features": "mean of random features",
+    "second": "second moments of random features",
     "classes": "mean class probabilities",
     "nothing": "nothing",
     "rows": "every row",
@@ -63,6 +68,8 @@ def kind_of(metric: Any, dim: int) -> str:
         return "moments"
     if type(metric) is AMScore:
         return "classes"
+    if type(metric) is Modes:
+        return "second"
     if type(metric) in (KID, CMMD) and isinstance(metric.estimator, AllPairs):
         kernel = metric.kernel
         if isinstance(kernel, RandomFeatures):
@@ -125,6 +132,8 @@ def arrays_of_summary(kind: str, summary: Any, thrift: Thrift) -> tuple[Arrays, 
         return low_rank_arrays(summary, cast(int, thrift.rank)) if is_cut else (moment_arrays(summary), {})
     if kind == "classes":
         return {"marginal": summary.marginal, "clarity": summary.clarity}, {}
+    if kind == "second":
+        return {"second": summary.matrix[np.triu_indices(len(summary.matrix))]}, {}
     pairs = list(zip(summary.weights, summary.parts, strict=True))
     mean = np.sum([w * part.content.vector for w, part in pairs], axis=0)
     return {"mean": mean, "diagonal": np.array([math.fsum(w * part.diagonal for w, part in pairs)])}, {}
@@ -222,6 +231,8 @@ def summary_of(metric: Any, section: Section, dim: int) -> Any:
         return _moments(section, dim)
     if section.kind == "classes":
         return _classes(section, dim)
+    if section.kind == "second":
+        return _second_moment(section, metric.count)
     if section.kind == "features":
         _check_shapes(arrays, {"mean": (metric.kernel.count,), "diagonal": (1,)})
         return _kernel_mean(metric, Embedding(arrays["mean"]), section.count, float(arrays["diagonal"][0]))
@@ -245,6 +256,17 @@ def _classes(section: Section, dim: int) -> Classes:
     if (marginal < 0).any() or (np.abs(marginal.sum(axis=1) - 1.0) > MAX_SUM_ERROR).any() or (clarity > 0).any():
         raise InvalidInput("marginal", "are not class probabilities", FIX_DAMAGED)
     return Classes(marginal, clarity, section.count)
+
+
+def _second_moment(section: Section, count: int) -> SecondMoment:
+    _check_shapes(section.arrays, {"second": (math.comb(count + 1, 2),)})
+    matrix = np.zeros((count, count))
+    matrix[np.triu_indices(count)] = section.arrays["second"]
+    matrix += np.triu(matrix, 1).T
+    if abs(float(np.trace(matrix)) - 1.0) > MAX_TRACE_ERROR:
+        raise InvalidInput("second", "has another trace than 1", FIX_DAMAGED)
+    _check_positive(matrix, section.type)
+    return SecondMoment(matrix)
 
 
 def _moments(section: Section, dim: int) -> Moments:

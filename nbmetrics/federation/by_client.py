@@ -53,6 +53,12 @@ class ByClient:
         """The generators that it is made of; none of a function."""
         return [] if callable(self.sources) else list(self.sources.values())
 
+    def only(self, names: Sequence[str]) -> ByClient:
+        """Return this without the sources of other clients."""
+        if callable(self.sources):
+            return self
+        return ByClient({name: source for name, source in self.sources.items() if name in set(names)})
+
     def for_clients(self, names: Sequence[str], who: str) -> list[Any]:
         """Return the source for each of these clients; InvalidInput, by name, where one is missing or unknown."""
         if callable(self.sources):

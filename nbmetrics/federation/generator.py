@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -149,8 +150,14 @@ class Generator:
         for client, source in zip(names, self.source.for_clients(names, who), strict=True):
             member = _as_generator(source, who)
             changes = {"columns": member.columns or self.columns, "extraction": member.extraction or self.extraction}
-            members.append(replace(member, name=f"{self.name} for {client}", **changes))
+            members.append(own := copy(member))  # its rows were checked, which takes as long as to read them
+            for attribute, value in {"name": f"{self.name} for {client}", **changes}.items():
+                object.__setattr__(own, attribute, value)
         return tuple(members)
+
+    def without_others(self, names: Sequence[str]) -> Generator:
+        """Return this generator without what it is for other clients than these."""
+        return replace(self, source=self.source.only(names)) if isinstance(self.source, ByClient) else self
 
     def through(self, extraction: Any) -> Generator:
         """Return this generator as one of rows: its images through `extraction`, an `Extraction` or None.
@@ -269,16 +276,16 @@ def as_generators(generators: Any, *, may_be_by_client: bool = False) -> tuple[G
     by_client = [item.name for item in items if item.is_by_client]
     if by_client and not may_be_by_client:
         seen = f"{shown(by_client[0])} has one distribution for each client, which is not compared here"
-        fix = "Use nm.evaluate, and nm.Dashboard.from_table of its scores.clients, or give one source for all clients"
+        fix = "Use nm.evaluate or nm.Dashboard, or give one source for all clients"
         raise InvalidInput("generators", seen, fix)
     return tuple(items)
 
 
-def as_generator(source: Any, name: str) -> Generator:
-    """Return one generator of this name; InvalidInput of a list of runs."""
+def as_generator(source: Any, name: str, *, may_be_by_client: bool = False) -> Generator:
+    """Return one generator of this name; InvalidInput of a list of runs, and as for `as_generators`."""
     if is_list_of_runs(source):
         raise InvalidInput("source", f"is a list of {len(source)} sources", "Give one, or add the runs one by one")
-    (generator,) = as_generators({name: source})
+    (generator,) = as_generators({name: source}, may_be_by_client=may_be_by_client)
     return generator
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from ..arrays import Array, as_rows, concat, is_array, uniform_blocks
 from ..errors import InvalidInput, caller_level, shown
 from ..lazy_imports import import_room
+from ..progress import progress_bar
 
 # Images that a function is asked for at a time; part of what a seed means, so no setting changes it.
 IMAGES_PER_DRAW = 64
@@ -162,7 +163,7 @@ def batched_rows(source: Callable[..., Any], extraction: Any, who: str) -> Calla
         total = asked if is_count else len(asked)
         extraction.check_unchanged()
         parts: list[Array] = []
-        with _bar(extraction.progress, total, who) as bar:
+        with progress_bar(extraction.progress, total, who, " images") as bar:
             for block in uniform_blocks(total, IMAGES_PER_DRAW):
                 count = block.stop - block.start
                 batch = source(count if is_count else asked[block], rng.spawn(1)[0])
@@ -173,13 +174,6 @@ def batched_rows(source: Callable[..., Any], extraction: Any, who: str) -> Calla
         return concat(parts)
 
     return rows
-
-
-def _bar(progress: str | bool, total: int, who: str) -> Any:
-    from tqdm.auto import tqdm
-
-    delay = 1.0 if progress == "auto" else 0.0
-    return tqdm(total=total, desc=who, unit=" images", disable=progress is False, delay=delay, leave=False)
 
 
 def _is_batch(value: Any) -> bool:
@@ -194,7 +188,15 @@ def _features(batch: Any, count: int, extraction: Any, who: str) -> Array:
     if len(batch) != count:
         fix = f"Return one for each that is asked for: they are asked for in batches of up to {IMAGES_PER_DRAW}"
         raise InvalidInput(f"images from {who}", f"are {len(batch)} where {count} were asked for", fix)
+    return features_of(batch, extraction, who)
+
+
+def features_of(batch: Any, extraction: Any, who: str) -> Array:
+    """Return the features of images that are here, a row each, neither looked for in the cache nor kept there."""
+    images = _images(batch, who)
     try:
-        return as_rows(extraction.batch([batch[k] for k in range(count)]), "features")
+        blocks = uniform_blocks(len(images), extraction.batch_size)
+        parts = [extraction.batch([images[k] for k in range(block.start, block.stop)]) for block in blocks]
+        return as_rows(concat(parts), "features")
     except InvalidInput as error:
         raise error.of(who) from None

@@ -12,6 +12,7 @@ from .kid.cmmd import CMMD
 from .kid.metric import KID
 from .log_likelihood import LogLikelihood
 from .mifid import MiFID
+from .modes import Modes
 from .prdc import Coverage, Density, Precision, Recall
 from .w1 import W1
 
@@ -23,7 +24,7 @@ register({"am_score": AMScore})
 
 __all__ = ["CFID", "CT", "FID", "FLD", "JFID", "KID", "MFID", "RFID", "W1", "AuthPct", "Coverage", "Density"]
 __all__ += ["AMScore", "CMMD", "FIDInfinity", "InceptionScore", "MiFID", "RKE", "RRKE", "Vendi"]
-__all__ += ["LogLikelihood", "Metric", "Precision", "Recall", "Sample", "metric_of", "register"]
+__all__ += ["LogLikelihood", "Metric", "Modes", "Precision", "Recall", "Sample", "metric_of", "register"]
 
 
 def __dir__() -> list[str]:

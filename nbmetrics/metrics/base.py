@@ -20,10 +20,11 @@ import numpy as np
 
 from ..arrays import Array, check_frames
 from ..distributions import Distribution, draw_rows
-from ..errors import InvalidInput, check_choice, shown
+from ..errors import InvalidInput, no_choice, shown
+from ..plugins import METRICS, find, letters, plugins
 from ..summaries.rows import Rows
 from ..summaries.stream import BadRows
-from .capabilities import CAPABILITIES, Fold, Terms
+from .capabilities import CAPABILITIES, Fold, Sums, Terms
 from .sample import Sample
 from .stratified import InfluenceValues, Strata
 
@@ -41,6 +42,13 @@ class Defaults:
 
     def fold(self, dim: int) -> Fold[Any]:
         raise NotImplementedError
+
+    def additive_sums(self, dim: int) -> Sums[Any]:
+        seen = f"{shown(cast(Any, self).name)} has no sums that add up over batches"
+        raise InvalidInput("metric", seen, "Use 'fid' or 'kid', or nm.evaluate on the rows")
+
+    def centred_at(self, centre: np.ndarray) -> Any:
+        return self
 
     def all_terms(self, real: Sequence[Any], generated: Sequence[Any]) -> Iterable[Iterable[Terms]]:
         return ((terms_of(cast(Any, self), client, other) for client in real) for other in generated)
@@ -412,15 +420,11 @@ def register(names: Mapping[str, Callable[[], Metric[Any]]]) -> None:
     _REGISTRY.update(names)
 
 
-def _letters(name: str) -> str:
-    """Return what of a name tells it from others: its letters and digits, in lower case."""
-    return "".join(filter(str.isalnum, name.casefold().replace("∞", "infinity")))
-
-
 def metric_of(item: Any, argument: str = "metrics") -> Metric[Any]:
     """A metric from its name, or from an object with the three functions.
 
-    A name may be written as tables write it: "FID", "FID∞" or "AuthPct".
+    A name may be written as tables write it: "FID", "FID∞" or "AuthPct". One that is not nbmetrics' own is looked for
+    in the installed packages, see `plugins`.
 
     Examples
     --------
@@ -428,8 +432,8 @@ def metric_of(item: Any, argument: str = "metrics") -> Metric[Any]:
     'FID'
     """
     if isinstance(item, str):
-        name = item if item in _REGISTRY else {_letters(name): name for name in _REGISTRY}.get(_letters(item), item)
-        return _REGISTRY[check_choice(name, _REGISTRY, argument)]()
+        name = item if item in _REGISTRY else {letters(name): name for name in _REGISTRY}.get(letters(item), item)
+        return _REGISTRY[name]() if name in _REGISTRY else _metric_of_plugin(name, argument)
     item = item() if isinstance(item, type) else item
     for old, new in _OLD_HOOKS.items():
         if hasattr(type(item), old):
@@ -440,3 +444,18 @@ def metric_of(item: Any, argument: str = "metrics") -> Metric[Any]:
     if missing and not (missing == ["name"] and callable(item.terms)):
         raise InvalidInput(argument, f"{shown(item)} has no {', '.join(missing)}", "Give a name or a Metric")
     return Adapted(item)
+
+
+def _metric_of_plugin(name: str, argument: str) -> Metric[Any]:
+    """A metric of an installed package; InvalidInput for a name that none has."""
+    others, _ = plugins(METRICS, _REGISTRY)
+    plugin = find(METRICS, name, _REGISTRY)
+    if plugin is None:
+        raise no_choice(name, [*_REGISTRY, *others], argument)
+    item = plugin.make(argument)
+    if isinstance(item, str):
+        raise plugin.refusal(argument, f"gives {shown(item)}, which is no metric")
+    metric = metric_of(item, argument)
+    if metric.name != plugin.name:  # a table would show it as another's
+        raise plugin.refusal(argument, f"calls itself {shown(metric.name)}")
+    return metric

@@ -47,6 +47,42 @@ class OnePass(Protocol):
         ...
 
 
+class Sums(Protocol[S_co]):
+    """Sums over rows about a centre (d,), float64: those of two batches, or of two processes, are added.
+
+    Their first number is the number of rows.
+    """
+
+    @property
+    def length(self) -> int:
+        """Numbers of one party."""
+        ...
+
+    def of_rows(self, rows: Array, centre: Array) -> Array:
+        """Return the sums of rows (n, d), (length,), on their device."""
+        ...
+
+    def moved(self, sums: Array, centre: Array, shift: Array) -> Array:
+        """Return the same sums about a centre farther by `shift`, (d,)."""
+        ...
+
+    def summary(self, sums: np.ndarray, centre: np.ndarray) -> S_co:
+        """Return the summary of n ≥ 1 rows, for the metric that is `centred_at` the centre."""
+        ...
+
+
+class Additive(Protocol):
+    """Summaries that are made of sums, so that `nbmetrics.torch.Score` adds them up over batches and processes."""
+
+    def additive_sums(self, dim: int) -> Sums[Any]:
+        """Return the sums for rows of `dim` features; InvalidInput, with the way out, where there are none."""
+        ...
+
+    def centred_at(self, centre: np.ndarray) -> Any:
+        """Return this metric with what is resolved on rows, fixed for summaries of sums about a centre (d,)."""
+        ...
+
+
 class MergeablePool(Protocol):
     """Pools that are pooled again, in a tree."""
 
@@ -190,6 +226,7 @@ class BiasCorrected(Protocol):
 
 CAPABILITIES = (
     OnePass,
+    Additive,
     MergeablePool,
     PairwisePool,
     SingleRowPool,

@@ -27,6 +27,10 @@ class LogLikelihood(Metric["DensityParts"], ClosedForm):
 
     Higher is better, any sign. LL-avg = LL-all identically. The generator needs a density, `.log_prob`.
 
+    The difference of two generators' scores estimates their relative KL divergence, and `scores.flips` is the test of
+    Gao, Sun & Su (Statistical Inference for Generative Model Comparison, TMLR 2026, arXiv 2501.18897) in its normal
+    approximation; docs/intervals.md has their simulation.
+
     Examples
     --------
     >>> rows = np.random.default_rng(0).normal(size=(100, 2))

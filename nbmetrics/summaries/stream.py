@@ -14,6 +14,7 @@ import numpy as np
 
 from ..arrays import as_rows, column_names, memory, to_numpy
 from ..errors import InvalidInput, check_count, printable, shown
+from ..progress import progress_bar
 from .source_kinds import source_of
 from .sources import MemoryMapSource, Once, Part, SliceSource, Source, peeked
 
@@ -159,10 +160,8 @@ class Stream(HashedRows):
             if self.progress is False:
                 yield from batches
                 return
-            from tqdm.auto import tqdm
-
-            about: dict[str, Any] = {"desc": f"reading {self.who}", "unit": " rows", "unit_scale": True}
-            with tqdm(total=self.size, leave=False, delay=float(self.progress == "auto"), **about) as bar:
+            about = f"reading {self.who}"
+            with progress_bar(self.progress, self.size, about, " rows", unit_scale=True) as bar:
                 for batch in batches:
                     yield batch
                     bar.update(len(batch))

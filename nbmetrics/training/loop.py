@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from ..progress import progress_bar
 from .checkpoints import checkpoint_name, checkpoint_rounds, newest_checkpoint
 from .layers import State
 from .models import model_of
@@ -56,8 +57,6 @@ class Draws:
 
 def run_rounds(plan: Plan, data: Any, start: Trained | None, monitor: Any, folder: Path | None) -> Trained:
     """Return the model after the rounds of the plan; those that the folder holds are not done again."""
-    from tqdm.auto import tqdm
-
     checkpoint = None if folder is None else newest_checkpoint(folder, plan.run, plan.rounds)
     model, rng = (
         _initial_model(plan, data, start) if checkpoint is None else (_to_device(checkpoint, plan), torch.Generator())
@@ -67,7 +66,7 @@ def run_rounds(plan: Plan, data: Any, start: Trained | None, monitor: Any, folde
     network, kept_rounds = model_of(plan.kind, plan.dim), checkpoint_rounds(plan.rounds)
     draws = Draws(data, network.batch(len(data.rows)), rng, plan.device)
     weights = torch.tensor(data.weights, dtype=torch.float32, device=plan.device)[:, None]
-    bar = tqdm(total=plan.rounds, initial=model.rounds, desc=plan.kind, unit=" rounds", delay=1.0, leave=False)
+    bar = progress_bar("auto", plan.rounds, plan.kind, " rounds", initial=model.rounds)
     with bar, torch.enable_grad():
         while model.rounds < plan.rounds:
             state, losses = _average_round(network, model, draws, weights, plan.local_steps)

@@ -21,7 +21,7 @@ import scipy
 import nbmetrics as nm
 from nbmetrics.metrics import FID, Sample
 
-from . import extraction, federated, fld, growth, neighbors, peers, wanted, watching
+from . import extraction, federated, fld, growth, neighbors, peers, relative_kl, wanted, watching
 from .distributions import DISTRIBUTIONS, MILD, features
 
 ROUNDS = 2
@@ -207,6 +207,7 @@ def main() -> None:
         wanted.inception_lines(),
         extraction.lines(),
         watching.lines(),
+        relative_kl.lines(),
     ):
         lines.extend(told(part))
     for distribution in asked.distributions:

@@ -21,6 +21,11 @@ import nbformat
 import pytest
 
 SERVER_CONFIG = Path(__file__).parent.parent.parent / "binder"
+# As `make lab` starts JupyterLab: without a grammar of web addresses, which takes seconds.
+RUN = """import runpy, sys
+sys.modules["rfc3987_syntax"] = None
+del sys.argv[0]
+runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)"""
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
 START = "() => { window.__ran = window.jupyterapp.commands.execute('notebook:run-all-cells'); }"
 RESULTS = """async () => { await window.__ran;
@@ -89,7 +94,7 @@ def serving(
     work.mkdir()
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [sys.executable, "-m", *(word.format(port=port, work=work) for word in command)],
+            [sys.executable, "-c", RUN, *(word.format(port=port, work=work) for word in command)],
             stdout=out,
             stderr=subprocess.STDOUT,
             env=server_environment(root, config, windowing),

@@ -218,6 +218,8 @@ ALIKE = {
     "by avg",
     "in the colours of the scores",
     "with a prediction",
+    "on the tab Curve",
+    "on the tab Items",
     "on the tab Cards",
 }
 # One of them for each state, in turn; all four of each at length.

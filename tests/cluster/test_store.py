@@ -7,6 +7,7 @@ import sys
 import time
 from collections import Counter
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
@@ -14,11 +15,14 @@ import pytest
 import nbmetrics as nm
 from tests import ROOT
 from tests.evaluation.test_store import counts, farthest, lines
+from tests.slow import by_default
 
 from . import made
 
 ROWS = {name: made.rows(k) for k, name in enumerate(made.NAMES)}
 RBF = nm.metrics.KID(nm.RBF(2.0), name="rbf")
+KINDS = ("here", "functions", "batches", "futures")
+QUICK = [("tree", "functions"), ("pairs", "here"), ("pairs", "batches"), ("whole", "futures")]
 WAYS = {"tree": ["fid", "kid"], "pairs": [RBF, nm.metrics.CMMD()], "whole": ["precision"]}
 
 
@@ -33,8 +37,7 @@ def given(kind, client):
     return {name: client.submit(made.rows, k) for k, name in enumerate(made.NAMES)}
 
 
-@pytest.mark.parametrize("kind", ["here", "functions", "batches", "futures"])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("way", "kind"), by_default(product(WAYS, KINDS), *QUICK))
 def test_what_the_cluster_kept_one_machine_finds_and_the_other_way_round(dask_client, tmp_path, way, kind):
     args = made.generators(), WAYS[way]
     number = len(WAYS[way]) * 2 * (len(made.NAMES) + 1)
@@ -79,7 +82,7 @@ with Client({address!r}) as client:
 """
 
 
-@pytest.mark.parametrize("metrics", [["fid", "kid"], ["cmmd"], ["precision"]])
+@pytest.mark.parametrize("metrics", by_default([["fid", "kid"], ["cmmd"], ["precision"]], ["fid", "kid"]))
 def test_a_coordinator_that_is_killed_while_a_client_is_slow_has_kept_the_others(dask_client, tmp_path, metrics):
     store = tmp_path / "store"
     settings = {"root": str(ROOT), "folder": str(tmp_path), "address": dask_client.scheduler.address}

@@ -298,6 +298,7 @@ def test_files_keep_models(design, tmp_path):
         pd.testing.assert_frame_equal(opened.compare_models("fid", part), scores.compare_models("fid", part))
     pd.testing.assert_frame_equal(opened.models("fid"), scores.models("fid"))
     assert list(opened.table["group"]) == list(scores.groups) and "group" in opened.clients
+    assert [record["group"] for record in opened.to_records()] == list(scores.groups)
 
 
 def test_other_weights_and_a_file_without_models(tmp_path):

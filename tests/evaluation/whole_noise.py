@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nbmetrics.evaluation.influence import Influences
+from nbmetrics.evaluation.influence import Influences, mixture_strata
 from nbmetrics.evaluation.noise import InfluenceNoise, Multipliers, Noise, NoiseColumn, resampled_noise, split
 from nbmetrics.evaluation.resampling import ResampledScores
 from nbmetrics.labs.dashboard.incremental_metric import NO_DESIGN
@@ -22,9 +22,10 @@ def noise(cells, count=256, seed=0):
     columns = [split(NoiseColumn.unknown(count, scores.shape[1], reason)) for reason in reasons]
     if isinstance(source, Influences):
         together = source.metric.pool_strata(source.real, weights)
-        for place, (generated,) in zip(places, source.generated, strict=True):
+        for place, generated in zip(places, source.generated, strict=True):
             own = InfluenceNoise(source.metric, generated, place, Multipliers(count, seed))
-            columns[place] = own.clients(source.real), own.all(together, weights)
+            mixture = mixture_strata(source.metric, generated, weights)
+            columns[place] = own.clients(source.real), own.all(together, mixture, weights)
     elif isinstance(source, ResampledScores):
         for g, place in enumerate(places):
             columns[place] = split(resampled_noise(source, g, scores[place], weights, count, seed))

@@ -234,3 +234,30 @@ def test_nothing_is_kept_of_a_module_with_hooks_or_hidden_content_or_by_its_own_
     assert "net of Tuesday" in extractor_of(module).fingerprint
     module.fingerprint = None
     assert extractor_of(module).fingerprint is None
+
+
+def test_features_are_computed_without_tf32_and_the_setting_is_the_users_again():
+    """A GPU would round the inputs of convolutions to 10 bits; of two extractions at once the last one restores it."""
+    from nbmetrics.features.torch_environment import full_precision
+
+    def settings():
+        return [(place.fp32_precision) for place in (torch.backends.cudnn.conv, torch.backends.cuda.matmul)]
+
+    if not hasattr(torch.backends.cudnn, "conv"):
+        pytest.skip("this torch has one setting of TF32; torch 2.9 and newer run this")
+    before, inside = settings(), []
+
+    class Watching(torch.nn.Flatten):
+        def forward(self, x):
+            inside.append(settings())
+            return super().forward(x)
+
+    module = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), Watching())
+    with full_precision:
+        nm.extract(np.zeros((2, 5, 5), np.uint8), module, cache=False)
+        assert settings() == ["ieee", "ieee"]
+    assert inside == [["ieee", "ieee"]]
+    assert settings() == before
+    with pytest.raises(ZeroDivisionError), full_precision:
+        raise ZeroDivisionError
+    assert settings() == before

@@ -28,7 +28,7 @@ def noise_lines(scores):
 
 
 @pytest.mark.parametrize(
-    ("name", "epsilon"), [("too wide, too narrow", 1.0), ("digits", 1.0), ("falling spreads", 3.0)]
+    ("name", "epsilon"), [("too wide, too narrow", 1.0), ("digits", 1.0), *slow(("falling spreads", 3.0))]
 )
 def test_one_release_says_what_many_show(name, epsilon):
     case = CASES[name]()

@@ -11,6 +11,7 @@ from nbmetrics.federated.noisy_summaries import bounded_section, with_noise
 from nbmetrics.federated.privacy import Normals
 from nbmetrics.federated.serialization import write
 from nbmetrics.federated.survival import wilson
+from tests.slow import slow
 
 RNG = np.random.default_rng(5)
 CLIENTS = {"a": RNG.normal(0, 1, size=(400, 3)), "b": RNG.normal(1, 1, size=(300, 3))}
@@ -82,14 +83,15 @@ def test_few_draws_are_said_with_their_interval(curve):
     assert (without["best_low"] == without["best_high"]).all()
 
 
-def test_the_interval_holds_the_chance_as_often_as_it_says_at_each_epsilon():
+@pytest.mark.parametrize("studies", [240, *slow(400)])
+def test_the_interval_holds_the_chance_as_often_as_it_says_at_each_epsilon(studies):
     """Where the chance is known: one client, two generators under KID of features, whose difference is then normal.
 
     Runs share their noise between ε, so that what is kept at one is kept at every larger one, and not within an ε.
     """
     kernel, rng, runs = nm.RandomFeatures(nm.RBF(1.0), 16), np.random.default_rng(0), 20
     rows, near, far = rng.normal(size=(30, 1)), rng.normal(0.3, 1, size=(400, 1)), rng.normal(0.8, 1, size=(400, 1))
-    options = {"clip": 1.0, "epsilons": [0.1, 0.5, 1.0, 1.5], "repeats": 400 * runs}
+    options = {"clip": 1.0, "epsilons": [0.1, 0.5, 1.0, 1.5], "repeats": studies * runs}
     study = noise_study([rows], {"near": near, "far": far}, nm.metrics.KID(kernel), **options)
     kept = study.drawn[:, :, 0, 1, 0] < study.drawn[:, :, 0, 1, 1]
     assert (kept[:-1] <= kept[1:]).all()  # a smaller ε keeps no other run
@@ -101,7 +103,7 @@ def test_the_interval_holds_the_chance_as_often_as_it_says_at_each_epsilon():
         low_of, high_of = wilson(np.arange(runs + 1), runs)
         exact = scipy.stats.binom.pmf(np.arange(runs + 1), runs, p) @ ((low_of <= p) & (p <= high_of))
         assert 0.92 < exact < 0.98
-        assert np.mean((low <= p) & (p <= high)) == pytest.approx(exact, abs=5 * np.sqrt(exact * (1 - exact) / 400))
+        assert np.mean((low <= p) & (p <= high)) == pytest.approx(exact, abs=5 * np.sqrt(exact * (1 - exact) / studies))
 
 
 def test_the_interval_of_20_runs_holds_a_chance_as_often_as_the_guide_says():

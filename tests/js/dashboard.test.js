@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { numbersOf } from "../../nbmetrics/labs/dashboard/view/metric_view.js";
 import { briefly, crossings, leads, ordersBeside, placeTexts, placesOf, sortByLoss, tiers } from "../../nbmetrics/labs/dashboard/view/place_ranges.js";
-import { rowsOf, scoreText } from "../../nbmetrics/labs/dashboard/view/leaderboard_rows.js";
+import { plainTable, rowsOf, scoreText } from "../../nbmetrics/labs/dashboard/view/leaderboard_rows.js";
 import { Scale, Whisker, spansOf } from "../../nbmetrics/labs/dashboard/view/whiskers.js";
 
 /** Noise of equal size, independent between generators, so that a difference of a few sizes is real. */
@@ -96,6 +96,25 @@ test("what is not known yet has no place, and what is no finite number is shown"
   assert.match(numbers.metrics.fid.verdict.sentences[0], /^So far, 1 of 3 clients: /);
 });
 
+test("the table of numbers has a head for each column, with and without gaps by size, by avg and by intra", () => {
+  const facts = { name: "kid", label: "KID", higher: false, best: null, same: true, pooled: true, corrected: false, sure: false, note: "" };
+  const cells = { A: [1, 2], B: [2, 3] };
+  const told = { kid: { A: 1, B: 2 } };
+  for (const size of [undefined, told])
+    for (const own of [{}, { by_client: true, unpooled: [] }]) {
+      const clients = ["x", "y"].map((name) => ({ name, rows: 9, share: 0.5 }));
+      const board = { clients, generators: { A: own, B: {} }, metrics: [facts], values: { kid: cells }, centres: { kid: cells }, filled: { done: 4, total: 4, doing: "" } };
+      const traits = { board, result: { weights: [0.5, 0.5], all: told, all_centres: told, size, p: null } };
+      const scene = { metric: "kid", weights: [1, 1], generators: ["A", "B"], by: "avg", generator: "" };
+      const numbers = numbersOf(scene, { get: (name) => traits[name] });
+      const { heads, rows } = plainTable(scene, numbers, numbers.metrics.kid);
+      for (const row of rows) assert.equal(row.length, heads.length);
+      const isIntra = Boolean(own.by_client);
+      assert.equal(heads.includes("gap by size"), size !== undefined && !isIntra);
+      assert.deepEqual([heads.includes("intra"), heads.includes("intra − all"), heads.includes("avg")], [isIntra, isIntra, !isIntra]);
+      assert.equal(rows[0][heads.indexOf("worst")], "2");
+    }
+});
 test("an all that is refused is NaN once all is known, and only then has the cross of one", () => {
   const facts = { name: "fid", label: "FID", higher: false, best: null, same: false, pooled: true, corrected: false, sure: false, note: "" };
   const allOf = (doing) => {

@@ -8,6 +8,7 @@ from nbmetrics.metrics import metric_of
 from nbmetrics.metrics.base import _REGISTRY, Metric, capabilities_of
 from nbmetrics.metrics.capabilities import (
     CAPABILITIES,
+    Additive,
     BatchedTerms,
     BiasCorrected,
     Cautious,
@@ -22,6 +23,7 @@ from nbmetrics.metrics.capabilities import (
 
 FRECHET = {
     OnePass,
+    Additive,
     MergeablePool,
     SingleRowPool,
     BatchedTerms,

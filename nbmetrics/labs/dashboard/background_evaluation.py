@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from ..toolkit.worker import Worker
@@ -68,6 +68,7 @@ class BackgroundEvaluation:
 
     def wait(self, seconds: float | None = None) -> bool:
         """Until nothing is left to do, or it was stopped, and that was told; whether so. Raises what a step raised."""
+        self._worker.finish(seconds)
         with self._told:
             is_done = self._told.wait_for(lambda: not self._wakes or self._closed, seconds)
         if self.error is not None:
@@ -82,33 +83,39 @@ class BackgroundEvaluation:
         self._worker.close()
 
     def _work(self, _: _Wake) -> None:
-        if not self._wakes:  # answered together with the one before
-            return
-        try:
-            for step in self._steps():
-                self._tell(step.words)
-                _run_in_turn(step)
-        except Exception as error:  # told in the view and where somebody waits
-            self.error = error
-            self.stop()
+        """Run one step, and ask for the next; where none is left, tell that."""
         with self._told:
             answered = self._wakes
-            is_over = self._stopped or self._closed or self._next_step() is None
+        if not answered:  # answered together with the one before
+            return
+        try:
+            has_more = self._run_step()
+        except Exception as error:  # told in the view and where somebody waits
+            self.error, has_more = error, False
+            self.stop()
+        if not has_more:
+            self._end(answered)
+        if self._wakes:  # there is more, or somebody wants more meanwhile
+            self._worker.put(_Wake())
+
+    def _run_step(self) -> bool:
+        """Run the next step; return whether there was one."""
+        if self._stopped or self._closed or (step := self._next_step()) is None:
+            return False
+        self._tell(step.words)
+        _run_in_turn(step)
+        return True
+
+    def _end(self, answered: int) -> None:
         if not self._closed:
             try:
                 self._tell("")
             except Exception:  # who waits must hear of the end
                 _LOG.exception("%s could not report its end", self._name)
         with self._told:
-            if is_over and self._wakes == answered:
+            if self._wakes == answered:
                 self._wakes = 0
             self._told.notify_all()
-        if self._wakes:  # there is more, or somebody wants more meanwhile
-            self._worker.put(_Wake())
-
-    def _steps(self) -> Iterator[PieceOfWork]:
-        while not (self._stopped or self._closed) and (step := self._next_step()) is not None:
-            yield step
 
 
 def _run_in_turn(step: PieceOfWork) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...arrays import Array, to_float64, to_numpy
 from ...errors import InvalidInput, refusal_of
-from ...evaluation.cells import Cells
+from ...evaluation.cells import Cells, mixture_or_refusal
 from ...metrics.base import Sample
 from ...metrics.fid.metric import FID
 from ...metrics.fld import memorization_scores
@@ -48,10 +48,13 @@ def cell_details(
 ) -> Iterator[dict[str, Any]]:
     """Yield the details of the score of generator g with client i, part by part: what is quick first.
 
+    Of a generator with one distribution for each client they are of what it made for that client.
+
     `images` and `generator_images` are what the rows of the two sides are made of, None where they are no images.
     """
-    cell = result.client_cells[g][i]
-    generator, client = result.generators[g], result.clients[i]
+    cell, generator, client = result.client_cells[g][i], result.generators[g], result.clients[i]
+    if result.own_cells and result.own_cells[g]:
+        cell, generator = result.own_cells[g][i], result.own_samples[g][i]
     has_rows = generator is not None and generator.rows is not None and client.rows is not None
     parts: dict[str, Any] = {
         "terms": [[name, json_number(value)] for name, value in cell.terms.items()] if cell.refusal is None else None,
@@ -123,6 +126,8 @@ def fid_parts(result: Cells, g: int, shares: Sequence[float]) -> dict[str, Any] 
     if not isinstance(result.metric, FID):
         return None
     real, generated = result.real, result.generated[g]
+    if any(result.is_by_client) and result.is_by_client[g]:
+        generated = mixture_or_refusal(result.metric, result.answers[g] or (generated,), shares)
     weighted = [(i, w) for i, w in enumerate(shares) if w]
     if refusal_of(generated, *(real[i] for i, _ in weighted)) or len(generated.mean) > MAX_FEATURES_FOR_PARTS:
         return None

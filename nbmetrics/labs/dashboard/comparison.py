@@ -104,6 +104,10 @@ class Comparison(ABC):
             "mixture", "needs rows or distributions, but a table has only scores", "Use nm.Dashboard itself"
         )
 
+    def disagreement(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
+        """Yield what two generators disagree about; see `disagreement`."""
+        raise InvalidInput("modes", "need rows, but a table has only scores", "Use nm.Dashboard itself")
+
     def about_cell(self, scene: DashboardScene) -> dict[str, Any]:
         """Return which cell is chosen, and under which weights."""
         return {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
@@ -191,7 +195,7 @@ class Comparison(ABC):
         is_scored = [view.is_scored for view in views]
         return {
             "clients": clients_json(self.names, self.sizes, self.weights, self.classes),
-            "generators": {name: {} for name in self.generators},
+            "generators": _generators_json(self.generators, views),
             "metrics": [metric_json(view) for view in views],
             "values": {view.metric.name: self._json_cells(view.values, view.is_scored) for view in views},
             "centres": {view.metric.name: self._json_cells(view.centres, view.is_scored) for view in views},
@@ -285,6 +289,14 @@ class Comparison(ABC):
 
     def _json_cells(self, values: np.ndarray, is_scored: np.ndarray) -> dict[str, Any]:
         return {name: json_numbers(values[g], is_scored[g]) for g, name in enumerate(self.generators)}
+
+
+def _generators_json(names: Sequence[str], views: Sequence[MetricView]) -> dict[str, Any]:
+    """Return what the page has to know of each generator with one distribution for each client; nothing of others."""
+    by_client = views[0].is_by_client or (False,) * len(names)
+    unpooled = [[v.metric.name for v in views if v.has_pool and not v.has_pool[g]] for g in range(len(names))]
+    own = [{"by_client": True, "unpooled": metrics} for metrics in unpooled]
+    return {name: own[g] if by_client[g] else {} for g, name in enumerate(names)}
 
 
 def json_by_name(names: tuple[str, ...], values: np.ndarray) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import to_float64, to_numpy
-from ...errors import InvalidInput, check_weights
+from ...errors import InvalidInput, check_weights, shown
 from ...evaluation.heterogeneity import Parties, client_kernel_means, p_kid
 from ...evaluation.influence import Influence
 from ...evaluation.scores import Scores
@@ -23,6 +23,7 @@ from .cell_details import cell_details
 from .changes import Change
 from .clustering import cluster_clients
 from .comparison import Comparison, Weights, atomic, json_by_name
+from .disagreement import check_pair, disagreement, pair_of
 from .incremental import IncrementalEvaluation, Step
 from .json_numbers import json_numbers
 from .metric_view import MAX_CLASSES, MAX_CLASSES_A_CLIENT, MetricView, WeightedScores, encode_kid_gap, metric_view_of
@@ -56,7 +57,7 @@ class FederationComparison(Comparison):
         read_generators = (
             []
             if is_filling
-            else [_read_images_once(generator, self.federation) for generator in as_generators(generators)]
+            else [_read_images_once(g, self.federation) for g in as_generators(generators, may_be_by_client=True)]
         )
         self._options, self._store = (metrics, uncertainty), store
         self._filling, self._no_noise_reason = _start_evaluation(
@@ -96,7 +97,8 @@ class FederationComparison(Comparison):
 
     @atomic
     def add(self, name: str, source: Any) -> None:
-        self._filling.add(_read_images_once(as_generator(source, name), self.federation))
+        generator = as_generator(source, name, may_be_by_client=True)
+        self._filling.add(_read_images_once(generator, self.federation))
         self.ledger, self._generators_with_costs = (), ()
 
     @atomic
@@ -117,8 +119,18 @@ class FederationComparison(Comparison):
         return FederationComparison(federation, self._filling, metrics, uncertainty, self._store)
 
     def inputs_after(self, changes: Sequence[Change], generators: Sequence[str]) -> tuple[Any, ...]:
+        self._check_changes(changes, generators or self.generators)
         federation = reduce(lambda before, change: change.apply(before), changes, self.federation)
-        return federation, [self.source(name) for name in generators], *self._options
+        sources = [self.source(name).without_others(federation.names) for name in generators]
+        return federation, sources, *self._options
+
+    def _check_changes(self, changes: Sequence[Change], generators: Sequence[str]) -> None:
+        """Raise InvalidInput where a generator has nothing for the clients after these changes."""
+        by_client = [name for name in generators if self.source(name).is_by_client]
+        if by_client and any(change.do != "drop" for change in changes):
+            seen = f"changes clients, and {shown(by_client[0])} has one distribution for each client as given"
+            fix = "Leave clients out only (drop=), or make a Dashboard of what it makes for the new clients"
+            raise InvalidInput("regroup", seen, fix)
 
     def weights_after(self, changes: Sequence[Change], weights: Sequence[float]) -> Weights:
         federation, by_name = self.federation, dict(zip(self.names, weights, strict=True))
@@ -205,6 +217,7 @@ class FederationComparison(Comparison):
         return {name: json_numbers(s, ~np.isnan(s)) for name, s in slopes.items() if s is not None}
 
     def scores_of(self, scene: DashboardScene) -> Scores:
+        self._filling.compute_mixtures(scene.generators)
         return self._filling.scores_of(scene.generators).with_weights(scene.shares)
 
     def details(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
@@ -213,8 +226,9 @@ class FederationComparison(Comparison):
         i, g = self.names.index(scene.client), self.generators.index(scene.generator)
         cell = self.about_cell(scene)
         if self._filling.computed_cells(scene.metric).clients[g, i]:
-            generator = self._filling.source(scene.generator)
-            images = self.federation[scene.client].images, generator.source if generator.is_of_images else None
+            generator = self._filling.source(scene.generator).for_clients(self.names)
+            own = generator[i] if len(generator) > 1 else generator[0]
+            images = self.federation[scene.client].images, own.source if own.is_of_images else None
             for part in cell_details(self._filling.scores.result(scene.metric), g, i, scene.shares, *images):
                 yield {**cell, **part}
 
@@ -223,6 +237,16 @@ class FederationComparison(Comparison):
             kid = next((m for m in self.metrics if isinstance(self.metric_view(m).metric, KID)), self.metrics[0])
             result = self._filling.scores_of(scene.generators).result(kid)
         return self._mixture_finder.find(result, scene.generators, self.names, scene.shares)
+
+    def disagreement(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
+        with self.lock:
+            scores = self.scores_of(scene)
+            on_show = self._scores_on_show(scene.metric, scene)
+        check_pair(scene.generators)
+        pair = pair_of(scene.generators, scene.generator, on_show.avg_centres, on_show.all_centres)
+        sources = [self._filling.source(name) for name in pair]
+        images = [generator.source if generator.is_of_images else None for generator in sources]
+        return disagreement(scores, scene.metric, pair, images)
 
     def winners(self, scene: DashboardScene) -> Iterator[dict[str, Any] | None]:
         with self.lock:
@@ -241,8 +265,9 @@ class FederationComparison(Comparison):
         )
 
     def noise_by_source(self, metric: str) -> NoiseBySource | None:
-        rows = [None if s is None else s.rows for s in self._filling.scores.result(metric).generators]
-        generated_sizes = [0 if own is None else len(own) for own in rows]
+        result = self._filling.scores.result(metric)
+        members = [own or (sample,) for own, sample in zip(result.own_samples, result.generators, strict=True)]
+        generated_sizes = [sum(s.size or 0 for s in {id(s): s for s in own if s}.values()) for own in members]
         return NoiseBySource(self._filling.noise(metric), self.sizes, generated_sizes)
 
     def weighted_scores(self, metric: str, shares: Weights) -> WeightedScores:

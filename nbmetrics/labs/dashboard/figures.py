@@ -53,7 +53,14 @@ def _leaderboard(model: ViewModel) -> tuple[Drawing, str]:
             continue
         reach = None if draws is None else INTERVAL_ERRORS * draws.std(axis=0)[rows]
         style = {key: AGGREGATES[part][key] for key in ("color", "marker")}
-        dots.errorbar(scores, np.arange(len(rows)) + 0.24 * k - 0.12, xerr=reach, linestyle="none", label=part, **style)
+        dots.errorbar(
+            scores,
+            np.arange(len(rows)) + 0.24 * k - 0.12,
+            xerr=reach,
+            linestyle="none",
+            label=model.labels[part],
+            **style,
+        )
     if _needs_log_scale(np.concatenate([model.losses["avg"], model.losses["all"]])):
         dots.set_xscale("log")
     dots.set_yticks(range(len(rows)), names)
@@ -73,9 +80,9 @@ def _needs_log_scale(scores: np.ndarray) -> bool:
 def _cells(model: ViewModel) -> list[list[str]]:
     """Return the cells of the table beside the dots, its heads first."""
     parts = ["avg"] if model.has_one_order else ["avg", "all"]
-    heads = [text for part in parts for text in (f"place by {part}", part)]
+    heads = [text for part in parts for text in (f"place by {model.labels[part]}", model.labels[part])]
     if model.metric_view.is_same:
-        heads = ["place", "avg"]
+        heads = ["place", model.labels["avg"]]
     if both := model.metric_view.is_pooled and len(parts) == 1:
         heads.append("all")
     rows = [[*heads, "worst", "client"]]
@@ -105,7 +112,8 @@ def _leaderboard_words(model: ViewModel) -> str:
     sentences = []
     for g in model.rows[:MAX_GENERATORS_DESCRIBED]:
         avg = numeral(model.to_scores(model.losses["avg"])[g], 4)
-        sentence = f"{model.names[g]} place {place_text(model.losses['avg'], model.ranges['avg'], g)}, avg {avg}"
+        sentence = f"{model.names[g]} place {place_text(model.losses['avg'], model.ranges['avg'], g)}"
+        sentence += f", {model.labels['avg']} {avg}"
         if not np.isnan(model.losses["all"][g]):
             sentence += f", all {numeral(model.to_scores(model.losses['all'])[g], 4)}"
         sentences.append(sentence)
@@ -115,7 +123,9 @@ def _leaderboard_words(model: ViewModel) -> str:
 
 def _places(model: ViewModel) -> tuple[Drawing, str]:
     if model.has_one_order or np.isnan(model.losses["all"]).all():
-        why = "has one order, by avg and by all" if model.has_one_order else "has no scores of the pooled clients yet"
+        why = "has no scores of the pooled clients yet"
+        if model.has_one_order:
+            why = f"has one order, by {model.labels['avg']} and by all"
         raise InvalidInput(
             "view", f"is 'places', and {model.metric_view.metric.label} {why}", "Choose another view or metric"
         )
@@ -126,7 +136,7 @@ def _places(model: ViewModel) -> tuple[Drawing, str]:
         groups = model.tiers[part]
         ends.append({g: row for row, g in enumerate(g for group in groups for g in group)})
         anchor = {"ha": "left" if side else "right", "va": "center", "fontsize": 9}
-        ax.text(side + (0.06 if side else -0.06), -0.9, f"by {part}", color=QUIET, **anchor)
+        ax.text(side + (0.06 if side else -0.06), -0.9, f"by {model.labels[part]}", color=QUIET, **anchor)
         for g, row in ends[side].items():
             texts = [plain(brief(model.names[g], MAX_NAME_LETTERS)), range_text(model.ranges[part], g)]
             text = "  ".join(texts[::-1] if side else texts)
@@ -146,7 +156,8 @@ def _places(model: ViewModel) -> tuple[Drawing, str]:
     )
     figure.supxlabel(note, fontsize=8, color=QUIET)
     said = [
-        f"{model.names[g]} {range_text(model.ranges['avg'], g)} by avg, {range_text(model.ranges['all'], g)} by all"
+        f"{model.names[g]} "
+        + ", ".join(f"{range_text(model.ranges[part], g)} by {label}" for part, label in model.labels.items())
         for g in model.rows[:MAX_GENERATORS_DESCRIBED]
     ]
     return figure, f"Places on {model.metric_view.metric.label}: {'; '.join(said)}."
@@ -241,7 +252,8 @@ def _regret(model: ViewModel) -> tuple[Drawing, str]:
             "view", "is 'regret', but there is only one generator", "Attach another one, or choose another view"
         )
     if not choices:
-        raise InvalidInput("view", "is 'regret', but no avg is known yet", "Wait, or choose another view")
+        seen = f"is 'regret', but no {model.labels['avg']} is known yet"
+        raise InvalidInput("view", seen, "Wait, or choose another view")
     lost = model.losses_beside_best[[g for g, _ in choices]]
     worst = np.where(np.isnan(lost), -1.0, lost).max(axis=0)
     order = order_by_size(-worst)[:MAX_CLIENTS_WITH_BARS].tolist()
@@ -302,7 +314,8 @@ def _weights(model: ViewModel) -> tuple[Drawing, str]:
         _triangle(axes[1], model, polygons, shares)
         winners = [g for g, polygon in enumerate(polygons) if len(polygon)]
         if winners:
-            words += f" With the weights of three groups moved, {join_names(model.names, winners)} can win by avg."
+            by = model.labels["avg"]
+            words += f" With the weights of three groups moved, {join_names(model.names, winners)} can win by {by}."
     return figure, words
 
 
@@ -332,7 +345,7 @@ def _triangle(ax: Any, model: ViewModel, polygons: Sequence[np.ndarray], shares:
         more = f" +{len(inside) - 1}" if len(inside) > 1 else ""
         text = f"{brief(model.clients[inside[0]], MAX_NAME_LETTERS)}{more}, {percent(parts[group])}"
         ax.text(x, y + (-0.03 if low else 0.03), plain(text), ha=side, va="top" if low else "bottom", fontsize=9)
-    note = f"Who wins by {model.metric_view.metric.label} avg"
+    note = f"Who wins by {model.metric_view.metric.label} {model.labels['avg']}"
     note += f"; too small to label: {join_names(small, range(len(small)))}" if small else ""
     ax.set_title(textwrap.fill(plain(note), 52), fontsize=9, pad=16)
 
@@ -376,13 +389,14 @@ def _draw_scores(ax: Any, scores: WeightedScores, names: Sequence[str]) -> None:
     """Draw the numbers that decisions use, as scores, with their 95 % intervals."""
     places = np.arange(len(names))
     sign = -1.0 if scores.metric_view.metric.higher_is_better and scores.metric_view.metric.best is None else 1.0
+    labels = {"avg": scores.metric_view.average_label, "all": "all"}
     sides = {"avg": (scores.avg_centres, scores.avg_draws), "all": (scores.all_centres, scores.all_draws)}
     for part, (losses, draws) in sides.items():
         if np.isnan(losses).all():
             continue
         reach = None if draws is None else INTERVAL_ERRORS * draws.std(axis=0)
         style = {key: AGGREGATES[part][key] for key in ("color", "marker")}
-        ax.errorbar(sign * losses, places, xerr=reach, linestyle="none", label=part, **style)
+        ax.errorbar(sign * losses, places, xerr=reach, linestyle="none", label=labels[part], **style)
     ax.set_yticks(places, names)
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.set_xlabel(label_of(scores))

@@ -21,7 +21,7 @@ from ...errors import InvalidInput, check_choice, check_count, check_named_weigh
 from ...evaluation.cells import NOT_COMPUTED, Cell, Cells
 from ...evaluation.compute import NOT_SUMMARIZED, Evaluation
 from ...evaluation.noise import Noise, NoiseColumn
-from ...evaluation.samples import ByClientSamples, GeneratorSamples, convention
+from ...evaluation.samples import ByClientSamples, GeneratorSamples, convention, samples_of
 from ...evaluation.scores import Scores
 from ...federation import Generator, as_generators
 from ...metrics.base import losses
@@ -103,15 +103,22 @@ class IncrementalEvaluation(Evaluation):
 
     def add_all(self, generators: Any) -> tuple[str, ...]:
         """Take several in, a list or dict as for `evaluate`: all of them, or none where one is refused."""
-        sources = as_generators(generators)
+        sources = as_generators(generators, may_be_by_client=True)
         check_names([*self._sources, *(generator.name or "" for generator in sources)], "generators")
         return self.take(sources)
 
     def adopt(self, other: IncrementalEvaluation) -> tuple[str, ...]:
-        """Take in the generators of another evaluation, of the same features, with the rows that were drawn there."""
-        sources, drawn = zip(*other._sources.values(), strict=True)
+        """Take in the generators of another evaluation, of the same features, with the rows that were drawn there.
+
+        Those with one distribution for each client are drawn anew, as their rows depend on the clients.
+        """
+        sources = [source.without_others(self.names) for source, _ in other._sources.values()]
         if self.federation.is_conditional:  # they answer these clients
             return self.add_all(sources)
+        drawn = [samples for _, samples in other._sources.values()]
+        for place, source in enumerate(sources):
+            if source.is_by_client:
+                drawn[place] = samples_of(source, [self._seed, 1, place], self._extraction, self._settings)
         return self._keep_sources(sources, drawn)
 
     def _keep_sources(
@@ -164,7 +171,10 @@ class IncrementalEvaluation(Evaluation):
         return generator.pooled[weights].value
 
     def compute_clients(self, name: str, metric: str, clients: Sequence[int] | None = None) -> np.ndarray:
-        """Return the scores of clients, by position (all where None), with one generator: one number a client."""
+        """Return the scores of clients, by position (all where None), with one generator: one number a client.
+
+        Of one with a distribution for each client, those with what was made for each.
+        """
         generator = self._try_summary(name, metric)
         k = len(self.names)
         wanted = range(k) if clients is None else [check_count(i, "clients", minimum=0, maximum=k - 1) for i in clients]
@@ -172,13 +182,23 @@ class IncrementalEvaluation(Evaluation):
         if missing:
             cells, kept = list(generator.cells), self.kept_cells(metric, [generator])
             for i in missing:
-                cells[i] = kept.find(0, i) or NOT_COMPUTED
+                cells[i] = kept.find(0, i, own=generator.is_by_client) or NOT_COMPUTED
             missing = [i for i in missing if cells[i] is NOT_COMPUTED]
             for i, terms in zip(missing, self.states[metric].terms(generator, missing), strict=True):
-                kept.keep(0, i, cell := Cell.of(terms))
+                kept.keep(0, i, cell := Cell.of(terms), own=generator.is_by_client)
                 cells[i] = cell
             generator = self._replace((metric, name), generator, cells=tuple(cells))
         return np.array([generator.cells[i].value for i in wanted])
+
+    def compute_mixtures(self, names: Sequence[str]) -> None:
+        """Score each client with what generators with one distribution for each made for all: avg, in no step."""
+        for metric, state in self.states.items():
+            for name in names:
+                generator, weights = self._generator(name, metric), self.weights
+                is_missing = weights not in generator.mixture_cells and generator.is_complete(weights)
+                if generator.is_by_client and is_missing:
+                    cells = {**generator.mixture_cells, weights: state.mixture_cells(generator)}
+                    self._replace((metric, name), generator, mixture_cells=cells)
 
     def slopes(self, name: str, metric: str) -> np.ndarray | None:
         """How fast the pooled score grows with the weight of each client, (k,), see `FID.slopes`; None: unknown."""
@@ -274,8 +294,11 @@ class IncrementalEvaluation(Evaluation):
         pool = state.pool_if_ready(weights)
         pool = InvalidInput(state.metric.name, "is not computed yet", "Wait") if pool is None else pool
         pooled = tuple(generator.pooled.get(weights, NOT_COMPUTED) for generator in generators)
-        table = state.cells(generators, weights, design, [generator.cells for generator in generators])
-        return replace(table, pools={weights: pool}, pooled={weights: pooled})
+        none = (NOT_COMPUTED,) * len(self.names)
+        cells = [g.mixture_cells.get(weights, none) if g.is_by_client else g.cells for g in generators]
+        own = tuple(g.cells if g.is_by_client else () for g in generators)
+        table = state.cells(generators, weights, design, cells)
+        return replace(table, pools={weights: pool}, pooled={weights: pooled}, own_cells=own if any(own) else ())
 
     def steps(self) -> Iterator[Step]:
         """What to compute next, until all is there or a step was not run.

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import refusal_of
-from ...evaluation.cells import NOT_COMPUTED, Cell, pool_or_refusal
+from ...errors import InvalidInput, refusal_of
+from ...evaluation.cells import NOT_COMPUTED, Cell, mixture_or_refusal, pool_or_refusal
 from ...evaluation.compute import GeneratorState, MetricState
-from ...evaluation.influence import influence_pieces_of
-from ...evaluation.noise import Design, InfluenceNoise, Multipliers, NoiseColumn, resampled_noise, split
+from ...evaluation.influence import influence_pieces_of, mixture_strata
+from ...evaluation.noise import Design, InfluenceNoise, Multipliers, NoiseColumn, Pair, pairs_of, resampled_noise, split
 from ...evaluation.resampling import ResampledScores
-from ...metrics.base import Metric
+from ...metrics.base import Metric, Sample, Terms, terms_of
 from ...metrics.stratified import InfluenceValues, Strata
 
 NO_DESIGN = "evaluated without uncertainty"
@@ -38,12 +38,14 @@ class GeneratorScores(GeneratorState):
 
     Attributes
     ----------
-    cells : of each client; `NOT_COMPUTED` until scored
+    cells : of each client, with what it made for that client where that differs; `NOT_COMPUTED` until scored
+    mixture_cells : then by weights those of each client with what it made for all; computed when asked for
     pooled : by weights, the cell of the pooled clients
     noise, pooled_noise : draws of the noise of the clients' scores, and of the pooled ones by weights
     """
 
     cells: tuple[Cell, ...] = ()
+    mixture_cells: Mapping[tuple[float, ...], tuple[Cell, ...]] = field(default_factory=dict)
     pooled: Mapping[tuple[float, ...], Cell] = field(default_factory=dict)
     noise: NoiseColumn | None = None
     pooled_noise: Mapping[tuple[float, ...], NoiseColumn] = field(default_factory=dict)
@@ -57,35 +59,46 @@ class GeneratorScores(GeneratorState):
         return self.noise is not None and weights in self.pooled_noise
 
     def with_weights(self, metric: Metric[Any], weights: Sequence[float]) -> GeneratorScores:
-        """Under other weights: the distribution of a generator that answered the clients' conditions depends on
-        them."""
+        """Under other weights: the distribution of a generator that answered the clients' conditions, or has one for
+        each client, depends on them."""
         if self.answers is None:
             return self
+        if self.is_by_client:
+            return replace(self, summary=mixture_or_refusal(metric, self.answers, weights))
         cells = self.cells if metric.is_conditional else (NOT_COMPUTED,) * len(self.cells)
         summary = pool_or_refusal(metric, self.answers, weights)
         return replace(self, summary=summary, cells=cells, pooled={}, noise=None, pooled_noise={})
 
 
 class IncrementalInfluence:
-    """Influence values of several real sides with one generated, each pair once.
+    """Influence values of several real sides with one generator, each pair once.
 
     Attributes
     ----------
     position : of the generator among all
-    values : those that are done, by real side
+    generated : its rows, or those that it made for each client
+    values : those that are done, by pairs of real and generated rows
     """
 
-    def __init__(self, metric: Metric[Any], position: int, generated: Strata[Any]) -> None:
+    def __init__(self, metric: Metric[Any], position: int, generated: tuple[Strata[Any], ...]) -> None:
         self.metric, self.position, self.generated = metric, position, generated
-        self.values: dict[Strata[Any], InfluenceValues] = {}
-        self._wanted: Sequence[Strata[Any]] = ()
+        self.values: dict[Pair, InfluenceValues] = {}
+        self._wanted: Sequence[Pair] = ()
         self._pieces: Iterator[None] = iter(())
+        self._mixture: tuple[tuple[float, ...], Strata[Any]] | None = None
 
-    def advance(self, real: Sequence[Strata[Any]], seconds: float) -> bool:
+    def mixture(self, weights: tuple[float, ...]) -> Strata[Any]:
+        """Return what it made for all clients together; that of the last weights is kept."""
+        if self._mixture is None or self._mixture[0] != weights:
+            self._mixture = weights, mixture_strata(self.metric, self.generated, weights)
+        return self._mixture[1]
+
+    def advance(self, pairs: Sequence[Pair], seconds: float) -> bool:
         """Go on for so long with the influence values of these; whether all are done."""
-        if [*map(id, real)] != [*map(id, self._wanted)]:
-            self._wanted, self._pieces = real, self._run(real)
-            self.values = {side: values for side, values in self.values.items() if side in real}
+        if pairs != self._wanted:
+            self._wanted, self._pieces = pairs, self._run(pairs)
+            wanted = set(pairs)
+            self.values = {pair: values for pair, values in self.values.items() if pair in wanted}
         until = time.monotonic() + seconds
         with np.errstate(over="ignore", invalid="ignore"):
             for _ in self._pieces:
@@ -93,10 +106,10 @@ class IncrementalInfluence:
                     return False
         return True
 
-    def _run(self, real: Sequence[Strata[Any]]) -> Iterator[None]:
-        for side in real:
-            if side not in self.values:
-                self.values[side] = yield from influence_pieces_of(self.metric, side, self.generated)
+    def _run(self, pairs: Sequence[Pair]) -> Iterator[None]:
+        for pair in pairs:
+            if pair not in self.values:
+                self.values[pair] = yield from influence_pieces_of(self.metric, *pair)
                 yield
 
 
@@ -120,11 +133,28 @@ class IncrementalMetric(MetricState):
             size += n
         return stacks
 
+    def terms(self, generator: GeneratorState, positions: Sequence[int]) -> list[Terms]:
+        """Return the terms of these clients with one generator, of one with a distribution for each with its own."""
+        answers = generator.answers if generator.is_by_client else None
+        if answers is None:
+            return super().terms(generator, positions)
+        return list(self._own_terms(answers, positions))
+
+    def _own_terms(self, answers: Sequence[Any], positions: Sequence[int]) -> Iterator[Terms]:
+        for i in positions:
+            yield terms_of(self.metric, self.summaries[i], answers[i])
+            if not refusal_of(answers[i]):
+                self.metric.release_cache(answers[i])
+
+    def mixture_cells(self, generator: GeneratorState) -> tuple[Cell, ...]:
+        """Return the score of each client with what a generator made for all of them."""
+        return tuple(map(Cell.of, super().terms(generator, range(len(self.names)))))
+
     def noise_without_design(self, generator: GeneratorScores, weights: tuple[float, ...]) -> list[NoiseColumn]:
         """Return the noise of clients and of the pooled ones: distributions have none, that of rows is unknown."""
         cells = (*generator.cells, generator.pooled.get(weights, NOT_COMPUTED))
-        drawn = generator.sample(self.metric)
-        if drawn is not None and all(sample.distribution is not None for sample in (*self.samples, drawn)):
+        sides = (*self.samples, *self._generated_samples(generator))
+        if all(sample is not None and sample.distribution is not None for sample in sides):
             return list(split(NoiseColumn.exact(DRAWS, np.array([cell.value for cell in cells]))))
         return list(split(NoiseColumn.unknown(DRAWS, len(cells), NO_DESIGN)))
 
@@ -134,15 +164,24 @@ class IncrementalMetric(MetricState):
         """Return draws of the noise of the scores of the clients with one generator, or of the pooled clients alone."""
         counted = self._weights_with_noise(weights) if self.has_influence_values(design) else None
         is_refused = counted is None or self._lacks_rows(generator)
-        refusal = self.interval_refusal(generator, design) if is_refused else refusal_of(generator.summary)
+        refusal = self.interval_refusal(generator, design) if is_refused else _summary_refusal(generator)
         if refusal:
             return NoiseColumn.unknown(DRAWS, 1 if of_all else len(self.names), str(refusal))
         if counted is None:
             return self._resampled_draws(generator, weights, design)[of_all]
-        values = self._influence.values if self._is_begun(generator) and self._influence is not None else {}
-        multipliers = Multipliers(DRAWS, SEED)
-        noise = InfluenceNoise(self.metric, self.strata_of(generator), generator.position, multipliers, values)
-        return noise.all(self.pooled_strata(counted), counted) if of_all else noise.clients(self.strata)
+        influence, multipliers = self._influence_of(generator), Multipliers(DRAWS, SEED)
+        own, values = influence.generated, influence.values
+        noise = InfluenceNoise(self.metric, own, generator.position, multipliers, values)
+        if of_all:
+            return noise.all(self.pooled_strata(counted), influence.mixture(counted), counted)
+        return noise.clients(self.strata)
+
+    def _influence_of(self, generator: GeneratorScores) -> IncrementalInfluence:
+        """The influence values of one generator's scores; those of the last one are kept."""
+        if self._influence is None or not self._is_begun(generator):
+            strata = self.strata_by_client(generator)
+            self._influence = IncrementalInfluence(self.metric, generator.position, strata)
+        return self._influence
 
     def advance(self, generator: GeneratorScores, weights: tuple[float, ...], design: Design, seconds: float) -> bool:
         """Compute for so many seconds what the noise of a generator needs; whether `draws` has little left to do."""
@@ -150,12 +189,11 @@ class IncrementalMetric(MetricState):
             refusal = self.interval_refusal(generator, design)
             return bool(refusal) or self._resampled_scores(generator, design).advance(weights, seconds)
         counted = self._weights_with_noise(weights)
-        if counted is None or refusal_of(generator.summary) or self._lacks_rows(generator):
+        if counted is None or _summary_refusal(generator) or self._lacks_rows(generator):
             return True
-        if self._influence is None or not self._is_begun(generator):
-            self._influence = IncrementalInfluence(self.metric, generator.position, self.strata_of(generator))
-        clients = self.strata if generator.noise is None else []
-        return self._influence.advance([*clients, self.pooled_strata(counted)], seconds)
+        influence = self._influence_of(generator)
+        clients = pairs_of(self.strata, influence.generated) if generator.noise is None else []
+        return influence.advance([*clients, (self.pooled_strata(counted), influence.mixture(counted))], seconds)
 
     def forget(self, generator: GeneratorScores) -> None:
         """Free what was computed of a generator for its noise alone."""
@@ -170,8 +208,14 @@ class IncrementalMetric(MetricState):
 
     def _lacks_rows(self, generator: GeneratorScores) -> bool:
         """Whether a side of its scores is moments, whose noise nobody knows."""
-        sides = (*self.samples, generator.sample(self.metric))
+        sides = (*self.samples, *self._generated_samples(generator))
         return any(sample is not None and sample.moments is not None for sample in sides)
+
+    def _generated_samples(self, generator: GeneratorScores) -> list[Sample | None]:
+        """What a generator is, or what it is for each client; None where it answers conditions."""
+        if not generator.is_by_client:
+            return [generator.sample(self.metric)]
+        return [member.whole(self.metric) for member in generator.members]
 
     def _is_begun(self, generator: GeneratorScores) -> bool:
         return self._influence is not None and self._influence.position == generator.position
@@ -203,3 +247,8 @@ class IncrementalMetric(MetricState):
             assert isinstance(source, ResampledScores)
             self._resampling = generator.position, source
         return self._resampling[1]
+
+
+def _summary_refusal(generator: GeneratorScores) -> InvalidInput | None:
+    """Return why a generator, or a part of one with a distribution for each client, has no summary; or None."""
+    return refusal_of(generator.summary, *(generator.answers or () if generator.is_by_client else ()))

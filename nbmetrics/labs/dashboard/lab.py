@@ -17,6 +17,7 @@ import traitlets
 from ...errors import InvalidInput, check_choice, printable, shown
 from ...evaluation.scores import Scores
 from ...evaluation.store import Store
+from ...threads import Timer
 from ..toolkit import modules
 from ..toolkit.lab import MAX_MESSAGE_LETTERS
 from ..toolkit.namespace import list_variables, suitable, why_not
@@ -46,6 +47,9 @@ class Dashboard(DashboardActions):
 
     The view is there at once, and fills in: the scores of the pooled clients first, then the clients of the leaders,
     then the rest. `scores`, `verdict`, `snapshot` and `export_html` wait until all is known.
+
+    Where a generator on show has one distribution for each client (`nm.Generator.by_client`), each cell is a client's
+    score with what was made for it, and the mean of the cells is intra = Σ λ_i D(S_i, S_{G,i}) in the place of avg.
 
     Parameters
     ----------
@@ -79,7 +83,7 @@ class Dashboard(DashboardActions):
     _esm = modules.module("dashboard/view/index.js")
     _css = modules.style(
         *(*modules.CHARTS, "toolkit/view/heat_colors.css", "toolkit/view/matrix.css"),
-        *(f"dashboard/view/{name}.css" for name in ("style", "heat", "weights")),
+        *(f"dashboard/view/{name}.css" for name in ("style", "heat", "weights", "modes")),
     )
     _state = DashboardScene
     _saved_words = OF_DASHBOARD
@@ -96,6 +100,8 @@ class Dashboard(DashboardActions):
     mixture = traitlets.Dict().tag(sync=True)
     # Who wins by all in the weights of three groups, once the page asked for it.
     winners = traitlets.Dict().tag(sync=True)
+    # What two generators disagree about, once the page asked for it.
+    disagreement = traitlets.Dict().tag(sync=True)
     namespace: Any = traitlets.List().tag(sync=True, live=True)
 
     _store: Store | None = None
@@ -119,7 +125,7 @@ class Dashboard(DashboardActions):
         self._initial_generators = comparison.generators
         self._published_at, self._current_step = 0.0, ""
         self._publish_lock = threading.Lock()
-        self._publish_timer = threading.Timer(0, self._show)
+        self._publish_timer = Timer(0, self._show, "nbmetrics Dashboard tells")
         self._edit_lock = threading.RLock()  # generators and clients come and go in cells and in the page
         presets = starts(comparison.metrics[0], comparison.weights, comparison.generators)
         of, write = self._comparison_of, self._writer
@@ -131,6 +137,9 @@ class Dashboard(DashboardActions):
         )
         self._mixture = OnDemand(lambda scene: of(scene).mixture(scene), write("mixture"), "nbmetrics Dashboard mixes")
         self._winners = OnDemand(self._winner_maps, write("winners"), "nbmetrics Dashboard maps winners")
+        self._disagreement = OnDemand(
+            lambda scene: of(scene).disagreement(scene), write("disagreement"), "nbmetrics Dashboard finds modes"
+        )
         self._filler = BackgroundEvaluation(
             lambda: self._comparison.next_step(), self._show_progress, "nbmetrics Dashboard fills"
         )
@@ -181,8 +190,8 @@ class Dashboard(DashboardActions):
         wait = self._published_at + PUBLISH_INTERVAL_SECONDS - time.monotonic() if step else 0.0
         if wait <= 0:
             return self._show()
-        self._publish_timer = threading.Timer(wait, self._show)  # the step that comes may be a long one
-        self._publish_timer.daemon, self._publish_timer.name = True, "nbmetrics Dashboard tells"
+        # the step that comes may be a long one
+        self._publish_timer = Timer(wait, self._show, "nbmetrics Dashboard tells")
         self._publish_timer.start()
 
     def _show(self) -> None:
@@ -211,9 +220,9 @@ class Dashboard(DashboardActions):
             "strips": strips,
         }
         if self.board.get("regroup", regroup) != regroup:  # what was open is of other clients
-            for on_demand in (self._details, self._mixture, self._winners):
+            for on_demand in (self._details, self._mixture, self._winners, self._disagreement):
                 on_demand.drop()
-            traits |= {"details": {}, "mixture": {}, "winners": {}}
+            traits |= {"details": {}, "mixture": {}, "winners": {}, "disagreement": {}}
         with self._lock, self.hold_sync():  # the page must not see one without the other
             self._write(**{name: value for name, value in traits.items() if value != getattr(self, name)})
 
@@ -279,7 +288,7 @@ class Dashboard(DashboardActions):
         return [*comparison.verdict(scene.metric, scene).sentences, *others]
 
     def certificate(self) -> Certificate:
-        """Return the least re-weighting of the clients that dethrones the winner by avg, on the metric in view.
+        """Return the least re-weighting that dethrones the winner by avg, or by intra, on the metric in view.
 
         Waits until all is known, unless cancelled. Clients with too few rows take no part, as in the verdict.
 
@@ -319,6 +328,8 @@ class Dashboard(DashboardActions):
             self._details.put(self._scene_from_page(message.get("scene")))
         elif kind == "mixture":
             self._mixture.put(self._scene_from_page(message.get("scene")))
+        elif kind == "disagreement":
+            self._disagreement.put(self._scene_from_page(message.get("scene")))
         elif kind == "regroup":
             self._regroup((Change.parse(message.get("change"), "change"),))
         elif kind == "winners":
@@ -417,7 +428,7 @@ class Dashboard(DashboardActions):
         if hasattr(self, "_filler"):  # not where __init__ refused its input
             self._filler.close()
             self._publish_timer.cancel()
-            for on_demand in (self._details, self._mixture, self._winners):
+            for on_demand in (self._details, self._mixture, self._winners, self._disagreement):
                 on_demand.close()
         if self._store is not None:
             self._store.close()

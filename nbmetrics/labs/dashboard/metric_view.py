@@ -4,7 +4,7 @@ Twin: labs/dashboard/view/metric_view.js · held by: tests/browser/test_dashboar
 
 What the page has of it:
 
-    {"clients": [{"name", "rows", "share", "classes"}], "generators": {name: {}},
+    {"clients": [{"name", "rows", "share", "classes"}], "generators": {name: {"by_client", "unpooled"}},
      "metrics": [{"name", "label", "higher", "best", "same", "pooled", "corrected", "distance", "sure", "why", "note"}],
      "values": {metric: {generator: [k]}}, "centres": …, "few": {metric: [k]}, "leaves": [k],
      "tree": [[left, right, apart]], "gaps": {metric: {"means"}},
@@ -13,7 +13,9 @@ What the page has of it:
 
 `values` are plain scores. `centres` are what decisions use, as losses (lower is better): the score without the bias of
 few rows where that can be taken off, the plain one elsewhere. `few` says of each client why its scores have no
-interval, or "": such a client is left out of decisions. What is not known yet is null, and what is no finite number is
+interval, or "": such a client is left out of decisions. A generator with one distribution for each client
+(`by_client`) has the score of each client with what was made for it, and none with the pooled data by the metrics
+`unpooled`. What is not known yet is null, and what is no finite number is
 the text "nan", "inf" or "-inf", as JSON has neither.
 """
 
@@ -26,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import refusal_of
 from ...evaluation.cells import Cells
 from ...evaluation.noise import Noise, pack_draws, unpack_draws
 from ...metrics.base import Metric, losses
@@ -55,7 +58,8 @@ class MetricView:
     draws : (B, G, k) noise of the centres as the page has it; None where it is not known
     why : there are no draws
     note : how the numbers were made
-    is_pooled : whether there are pooled data to score
+    has_pool : whether there are pooled data to score with each generator, G times; () where with all
+    is_by_client : whether each generator has one distribution for each client, G times; () where none has
     """
 
     metric: Metric[Any]
@@ -66,7 +70,13 @@ class MetricView:
     draws: np.ndarray | None
     why: str
     note: str
-    is_pooled: bool = True
+    has_pool: tuple[bool, ...] = ()
+    is_by_client: tuple[bool, ...] = ()
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether all generators have a score with the pooled data."""
+        return all(self.has_pool)
 
     @property
     def is_corrected(self) -> bool:
@@ -75,9 +85,14 @@ class MetricView:
         return not np.allclose(self.centres[self.is_scored], plain[self.is_scored], rtol=1e-9, atol=0.0, equal_nan=True)
 
     @property
+    def average_label(self) -> str:
+        """What the weighted mean over clients is called: intra where some generator has one distribution for each."""
+        return "intra" if any(self.is_by_client) else "avg"
+
+    @property
     def is_same(self) -> bool:
-        """Whether avg and all order the generators alike, always."""
-        return isinstance(self.metric, KID)
+        """Whether avg and all order the generators alike, always: by KID, with one distribution for all clients."""
+        return isinstance(self.metric, KID) and not any(self.is_by_client)
 
     @property
     def is_distance(self) -> bool:
@@ -89,7 +104,17 @@ class MetricView:
         which = list(chosen)
         draws = None if self.draws is None else self.draws[:, which]
         values, centres, is_scored = self.values[which], self.centres[which], self.is_scored[which]
-        return replace(self, values=values, centres=centres, is_scored=is_scored, draws=draws)
+        has_pool = tuple(self.has_pool[g] for g in which if self.has_pool)
+        by_client = tuple(self.is_by_client[g] for g in which if self.is_by_client)
+        return replace(
+            self,
+            values=values,
+            centres=centres,
+            is_scored=is_scored,
+            draws=draws,
+            has_pool=has_pool,
+            is_by_client=by_client,
+        )
 
     @property
     def counts(self) -> np.ndarray:
@@ -99,7 +124,7 @@ class MetricView:
 
 def metric_view_of(result: Cells, is_scored: np.ndarray, noise: Noise | None, why: str) -> MetricView:
     """Return the view of a result and its noise, where `is_scored`."""
-    metric, values = result.metric, result.by_client
+    metric, values = result.metric, result.own
     centres = losses(metric, values)
     few: tuple[str, ...] = ("",) * values.shape[1]
     draws = None
@@ -118,7 +143,13 @@ def metric_view_of(result: Cells, is_scored: np.ndarray, noise: Noise | None, wh
         else:
             draws = np.stack([round_as_page(noise.by_client[:, g]) for g in range(len(values))], axis=1)
     note = "; ".join(filter(None, [metric.convention or metric.label, result.span]))
-    return MetricView(metric, values, centres, is_scored, few, draws, why, note)
+    return MetricView(metric, values, centres, is_scored, few, draws, why, note, _has_pool(result), result.is_by_client)
+
+
+def _has_pool(result: Cells) -> tuple[bool, ...]:
+    """Return whether each generator has a score with the pooled data: not where its parts cannot be weighted."""
+    pairs = zip(result.generated, result.answers, result.is_by_client, strict=False)
+    return tuple(not (own and a and refusal_of(whole) and not refusal_of(*a)) for whole, a, own in pairs)
 
 
 def round_as_page(draws: np.ndarray) -> np.ndarray:
@@ -146,8 +177,8 @@ def metric_json(view: MetricView) -> dict[str, Any]:
         "label": metric.label,
         "higher": metric.higher_is_better,
         "best": metric.best,
-        "same": view.is_same,
-        "pooled": view.is_pooled,
+        "same": isinstance(metric, KID),
+        "pooled": view.is_pooled or any(view.is_by_client),
         "corrected": view.is_corrected,
         "distance": view.is_distance,
         "sure": view.draws is not None,
@@ -271,6 +302,7 @@ def _verdict_of(names: Sequence[str], scores: WeightedScores, clients: Sequence[
         why=_no_noise_reason(scores),
         few=tuple(name for name, counts in zip(clients, view.counts, strict=True) if not counts),
         distance=view.is_distance,
+        average=view.average_label,
     )
     avg = aggregate(losses(view.metric, scores.plain_avg), scores.avg_centres, scores.avg_draws)
     if view.is_same or not view.is_pooled or len(is_done) == 1:

@@ -71,7 +71,8 @@ class MixtureFinder:
 
 def _sample(sample: Sample | None, name: str) -> Sample:
     if sample is None:
-        raise InvalidInput(f"generator {name!r}", "answers conditions", "Mix generators of rows or distributions")
+        seen = "answers conditions, or has one distribution for each client"
+        raise InvalidInput(f"generator {name!r}", seen, "Mix generators of rows or distributions for all clients")
     return sample
 
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 
 from ...errors import refusal_of
-from ...evaluation.cells import Cell, Cells, pool_or_refusal
-from ...evaluation.influence import Influences, influence_values_of
+from ...evaluation.cells import Cell, Cells, mixture_or_refusal, pool_or_refusal
+from ...evaluation.influence import Influences, influence_values_of, mixture_strata
 from ...metrics.base import terms_of
 
 
@@ -26,10 +26,12 @@ def scores_under(cells: Cells, weights: Sequence[float], *, plain: bool = False)
 
     def score(g: int) -> float:
         answers = cells.answers[g]
-        summary = cells.generated[g] if answers is None else pool_or_refusal(metric, answers, weights)
+        mixture = mixture_or_refusal if any(cells.is_by_client) and cells.is_by_client[g] else pool_or_refusal
+        summary = cells.generated[g] if answers is None else mixture(metric, answers, weights)
         value = math.nan
         if strata is not None and isinstance(source, Influences) and g in places:
-            value = influence_values_of(metric, strata, source.generated[places.index(g)][0]).value
+            generated = mixture_strata(metric, source.generated[places.index(g)], weights)
+            value = influence_values_of(metric, strata, generated).value
         if math.isnan(value):
             value = Cell.of(terms_of(metric, together, summary)).value
         if not refusal_of(summary):

@@ -84,7 +84,7 @@ class TableComparison(Comparison):
     def _metric_view(self) -> MetricView:
         cells = self._result(range(len(self._generators)), self.weights)
         view = metric_view_of(cells, np.ones(self._values.shape, dtype=bool), None, NO_ROWS_REASON)
-        return replace(view, is_pooled=False)
+        return replace(view, has_pool=(False,) * len(self._generators))
 
     def metric_view(self, metric: str) -> MetricView:
         return self._metric_view

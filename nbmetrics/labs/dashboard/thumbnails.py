@@ -37,13 +37,15 @@ class Strips:
 
     def next(self, generators: Iterable[Generator]) -> Callable[[], None] | None:
         """Return the function that makes the next strip; None where all are made."""
-        shown = [generator for generator in generators if generator.is_of_images]
-        room = min(MAX_LETTERS_A_STRIP, MAX_LETTERS_OF_ALL // (len(shown) + 1))
-        for generator in shown:
-            if generator.name not in self._strips:
-                return partial(self._make_strip, generator.name, [generator.source], [1.0], room)
+        members = {generator.name: generator.for_clients(self._federation.names) for generator in generators}
+        shown = {name: own for name, own in members.items() if all(member.is_of_images for member in own)}
+        room, weights = min(MAX_LETTERS_A_STRIP, MAX_LETTERS_OF_ALL // (len(shown) + 1)), self._federation.weights
+        for name, own in shown.items():
+            if name not in self._strips:
+                images, shares = [member.source for member in own], weights if len(own) > 1 else (1.0,)
+                return partial(self._make_strip, name, images, shares, room)
         if shown and None not in self._strips:
-            images, weights = [client.images for client in self._federation], self._federation.weights
+            images = [client.images for client in self._federation]
             parties = (images, weights) if all(own is not None for own in images) else ([], [])
             return partial(self._make_strip, None, *parties, room)
         return None

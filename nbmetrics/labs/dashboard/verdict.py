@@ -57,6 +57,7 @@ class VerdictContext:
     p : of the test that clients differ by chance only; None where it was not made
     why : the reason why there are no draws
     few : names of the clients that have not
+    average : what the weighted mean over clients is called: avg or intra
     distance : whether a true score is never below 0, and an estimate may be
     testing : whether what is not known yet is still computed
     """
@@ -72,6 +73,20 @@ class VerdictContext:
     few: tuple[str, ...] = ()
     distance: bool = False
     testing: bool = False
+    average: str = "avg"
+
+    @property
+    def by(self) -> tuple[str, str]:
+        """The names of the two aggregates."""
+        return self.average, "all"
+
+    @property
+    def is_of_clients(self) -> bool:
+        """Whether avg and all can differ by chance alone only if the clients do not differ, so that p decides.
+
+        intra and all differ for alike clients, too, where a generator's parts differ: the intervals decide alone.
+        """
+        return self.average == "avg"
 
 
 @dataclass(frozen=True)
@@ -108,17 +123,19 @@ def verdict(names: Sequence[str], avg: Aggregate, pooled: Aggregate | None, abou
         return _verdict("unknown", names, winners, [body, *below], about)
     sure = [g for g in placed if not any(_is_unsure(side, g) for side in sides)]
     is_known = len(sure) >= 2 and all(_is_known(side) for side in sides)
-    if about.testing and not (is_known and (len(sides) < 2 or _is_tested(about.p) or _is_exact(sides))):
+    is_tested = len(sides) < 2 or not about.is_of_clients or _is_tested(about.p)
+    if about.testing and not (is_known and (is_tested or _is_exact(sides))):
         winners = [all_lowest(side.plain) for side in sides]
-        body = f"on {about.label}, {_first_by_scores(names, winners)} so far; testing whether that is chance …"
+        first = _first_by_scores(names, winners, about.by)
+        body = f"on {about.label}, {first} so far; testing whether that is chance …"
         return _verdict("testing", names, winners, [body, *_generators_without_score(names, placed)], about)
     if not is_known:
         winners = [all_lowest(side.plain) for side in sides]
-        body = f"on {about.label}, {_first_by_scores(names, winners)}; this may be chance: {about.why}."
+        body = f"on {about.label}, {_first_by_scores(names, winners, about.by)}; this may be chance: {about.why}."
         return _verdict("unknown", names, winners, [body, *_generators_without_score(names, placed), *below], about)
     winners = [[g for g in leaders(side.ranges, side.centres) if g in sure] for side in sides]
     state, body = _state_and_headline(names, sides, winners, about, len(sure))
-    more = [*_p_values(names, sides, sure), *_winners_without_correction(names, sides, winners, about, state)]
+    more = [*_p_values(names, sides, sure, about.by), *_winners_without_correction(names, sides, winners, about, state)]
     lost = [
         *_generators_without_interval(names, [g for g in placed if g not in sure]),
         *_generators_without_score(names, placed),
@@ -134,21 +151,22 @@ def _state_and_headline(
     size: int,
 ) -> tuple[str, str]:
     """Return the state and its headline."""
-    on = f"on {about.label}, "
+    on, average = f"on {about.label}, ", about.average
     tops = [all_lowest(side.plain) for side in sides]
-    is_real = not set(winners[0]) & set(winners[-1]) and (_is_exact(sides) or _clients_differ(about.p))
+    is_shown = _is_exact(sides) or not about.is_of_clients or _clients_differ(about.p)
+    is_real = not set(winners[0]) & set(winners[-1]) and is_shown
     if is_real:
         more = "Chance and sample size do not explain this"
-        return "winner", f"{on}avg and all disagree: {_leaders_by_each(names, winners)}. {more}."
+        return "winner", f"{on}{average} and all disagree: {_leaders_by_each(names, winners, about.by)}. {more}."
     if not set(tops[0]) & set(tops[-1]):
         fix = "Corrected for few rows" if about.corrected else "Allowing for chance"
-        cause, corrected = _sample_size_clause(about.p), _corrected_leaders(names, winners)
-        return "size", f"{on}{_first_by_scores(names, tops)}, {cause}. {fix}, {corrected}."
-    by = ", by avg and by all" if len(sides) > 1 else ""
-    always = "; avg and all always agree" if about.same else ""
+        cause, corrected = _sample_size_clause(about), _corrected_leaders(names, winners, about.by)
+        return "size", f"{on}{_first_by_scores(names, tops, about.by)}, {cause}. {fix}, {corrected}."
+    by = f", by {average} and by all" if len(sides) > 1 else ""
+    always = f"; {average} and all always agree" if about.same else ""
     if set(winners[0]) != set(winners[-1]):
         doubt = "" if set(winners[0]) & set(winners[-1]) else ", which may be chance"
-        return "tie", f"{on}there is no single winner: {_leaders_by_each(names, winners)}{doubt}."
+        return "tie", f"{on}there is no single winner: {_leaders_by_each(names, winners, about.by)}{doubt}."
     if len(winners[0]) == 1:
         return "winner", f"{on}{join_names(names, winners[0])} wins{by}{always}."
     if len(winners[0]) == 2:
@@ -202,8 +220,11 @@ def _clients_differ(p: float | None) -> bool:
     return p is not None and p <= SIGNIFICANCE_LEVEL
 
 
-def _sample_size_clause(p: float | None) -> str:
+def _sample_size_clause(about: VerdictContext) -> str:
     """Return whether sample size may explain two orders, as a clause."""
+    p = about.p
+    if not about.is_of_clients:
+        return "which sample size may explain"
     if p is None or math.isnan(p):
         return "which sample size may explain (not tested)"
     if _clients_differ(p):
@@ -224,32 +245,34 @@ def _verb(which: Sequence[int], one: str, many: str) -> str:
     return one if len(which) == 1 else many
 
 
-def _first_by_scores(names: Sequence[str], firsts: Sequence[list[int]]) -> str:
-    """Return who is first by the plain scores, in one clause where avg and all agree."""
+def _first_by_scores(names: Sequence[str], firsts: Sequence[list[int]], by: tuple[str, str]) -> str:
+    """Return who is first by the plain scores, in one clause where both aggregates agree."""
     said = f"{join_names(names, firsts[0])} {_verb(firsts[0], 'is', 'are')} first"
     if len(firsts) == 1:
         return said
     if set(firsts[0]) == set(firsts[1]):
-        return f"{said} by avg and by all"
-    return f"{said} by avg and {join_names(names, firsts[1])} by all"
+        return f"{said} by {by[0]} and by {by[1]}"
+    return f"{said} by {by[0]} and {join_names(names, firsts[1])} by {by[1]}"
 
 
-def _leaders_by_each(names: Sequence[str], winners: Sequence[list[int]]) -> str:
-    """Return who leads by avg and who by all, in words."""
+def _leaders_by_each(names: Sequence[str], winners: Sequence[list[int]], by: tuple[str, str]) -> str:
+    """Return who leads by each aggregate, in words."""
     if len(winners[0]) == len(winners[1]) == 1:
-        return f"{names[winners[0][0]]} wins by avg, {names[winners[1][0]]} by all"
+        return f"{names[winners[0][0]]} wins by {by[0]}, {names[winners[1][0]]} by {by[1]}"
     parts = [f"{join_names(names, one)} {_verb(one, 'wins', 'are tied')}" for one in winners]
-    return f"{parts[0]} by avg; {parts[1]} by all"
+    return f"{parts[0]} by {by[0]}; {parts[1]} by {by[1]}"
 
 
-def _corrected_leaders(names: Sequence[str], winners: Sequence[list[int]]) -> str:
+def _corrected_leaders(names: Sequence[str], winners: Sequence[list[int]], by: tuple[str, str]) -> str:
     if set(winners[0]) != set(winners[-1]):
-        return _leaders_by_each(names, winners)
+        return _leaders_by_each(names, winners, by)
     return f"{join_names(names, winners[0])} {_verb(winners[0], 'wins', 'are tied')}"
 
 
-def _p_values(names: Sequence[str], sides: Sequence[Aggregate], placed: Sequence[int]) -> list[str]:
-    """Return how easily chance puts the leader before its closest rival: once where avg and all name one pair."""
+def _p_values(
+    names: Sequence[str], sides: Sequence[Aggregate], placed: Sequence[int], by: tuple[str, str]
+) -> list[str]:
+    """Return how easily chance puts the leader before its closest rival: once where both aggregates name one pair."""
     if _is_exact(sides):
         return ["These scores are exact: nothing was sampled, so chance plays no part."]
     closest = [_leader_and_rival(side, placed) for side in sides]
@@ -259,8 +282,8 @@ def _p_values(names: Sequence[str], sides: Sequence[Aggregate], placed: Sequence
     if pairs[0] == pairs[-1]:
         p = float(np.max([p for *_, p in closest]))
         return [_pvalue_sentence(names, *pairs[0], p, "", _multiplicity_note(p, any(tied), len(placed)))]
-    parts = zip(closest, ("avg", "all"), alone, strict=True)
-    return [_pvalue_sentence(names, *one, f" by {by}", more) for one, by, more in parts]
+    parts = zip(closest, by, alone, strict=True)
+    return [_pvalue_sentence(names, *one, f" by {part}", more) for one, part, more in parts]
 
 
 def _multiplicity_note(p: float, is_tied: bool, size: int) -> str:
@@ -299,7 +322,7 @@ def _winners_without_correction(
         return []
     tops = [all_lowest(side.plain) for side in sides]
     turned: dict[str, list[str]] = {}
-    for top, one, by in zip(tops, winners, ("avg", "all"), strict=False):
+    for top, one, by in zip(tops, winners, about.by, strict=False):
         if not set(top) & set(one):
             turned.setdefault(f"{join_names(names, top)} would be first", []).append(
                 f"by {by}" if len(sides) > 1 else ""
@@ -312,7 +335,7 @@ def _winners_without_correction(
 def _checked_sentences(sides: Sequence[Aggregate], about: VerdictContext) -> list[str]:
     """Return what was checked, with either outcome, so that silence is never good news."""
     said = []
-    if len(sides) > 1 and not _is_exact(sides):
+    if len(sides) > 1 and about.is_of_clients and not _is_exact(sides):
         if about.p is None or math.isnan(about.p):
             said.append("Not tested: whether the clients differ by more than chance.")
         else:
@@ -320,7 +343,7 @@ def _checked_sentences(sides: Sequence[Aggregate], about: VerdictContext) -> lis
             said.append(f"Checked: the clients {how} by more than chance ({p_text(about.p)}).")
     if about.enough is not None:
         rows = ROWS_AT_ONLY if about.enough < about.clients else ROWS_AT
-        whose = "avg leaves out" if len(sides) > 1 else "without"
+        whose = f"{about.average} leaves out" if len(sides) > 1 else "without"
         left = f": {whose} {join_names(about.few, range(len(about.few)), NAMES_LISTED_OF_MORE)}" if about.few else ""
         said.append(f"{rows} {about.enough} of {about.clients} clients{left}.")
     return said

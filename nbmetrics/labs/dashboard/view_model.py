@@ -64,6 +64,11 @@ class ViewModel:
         return weights if decided is None else decided
 
     @property
+    def labels(self) -> dict[str, str]:
+        """Return what the two aggregates are called."""
+        return {"avg": self.metric_view.average_label, "all": "all"}
+
+    @property
     def has_one_order(self) -> bool:
         """Whether avg and all are one order."""
         return self.metric_view.is_same or not self.metric_view.is_pooled or len(self.clients) == 1
@@ -124,7 +129,8 @@ class ViewModel:
 
     def choices(self) -> list[tuple[int, str]]:
         """Return the winners, each once, with what it wins: by avg, by all, for the worst client."""
-        parts = {"avg": "by avg and by all" if self.metric_view.is_same else "by avg", "worst": "for the worst client"}
+        by = f"by {self.metric_view.average_label}"
+        parts = {"avg": f"{by} and by all" if self.metric_view.is_same else by, "worst": "for the worst client"}
         if not self.has_one_order:
             parts = {"avg": parts["avg"], "all": "by all", "worst": parts["worst"]}
         wins_by_generator: dict[int, list[str]] = {}

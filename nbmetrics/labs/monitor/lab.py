@@ -24,13 +24,13 @@ from ...errors import InvalidInput, check_choice, shown
 from ..toolkit import modules
 from ..toolkit.lab import Lab
 from ..toolkit.saved import OF_MONITOR
-from .history import Point, RunHistory
 from .live_run import DEFAULT_SAMPLES, LiveRun
 from .page_encoding import describe_run, describe_status, encode_history, encode_previews, judge_run, metrics_of
 from .publisher import MAX_TIME_SHARE, MAX_TIME_SHARE_AWAITED, MAX_TIME_SHARE_UNSEEN, Publisher
 from .run_api import RunApi
 from .run_comparison import RunComparison
 from .scene import MonitorScene, making_of
+from .step_logger import history_tail
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -228,7 +228,7 @@ class Monitor(RunApi, Lab):
             goes_on = bool(self.past) and history.segments == segments
             goes_on = goes_on and all(point.step > last for point in added)
             if goes_on and len(added) <= MIN_NEW_STEPS + NEW_STEPS_SHARE * points:
-                recent = {"of": points, **encode_history(self._tail(history, added), last)}
+                recent = {"of": points, **encode_history(history_tail(history, added), last)}
                 return self._write(recent=recent, told=describe_status(self._live_run))
             self._metrics = tuple(metrics_of(history))
             code = making_of([m.name for m in self._metrics], self._is_kept)
@@ -236,16 +236,6 @@ class Monitor(RunApi, Lab):
             past = {"id": len(history.logged), **encode_history(history, kept=self._marked_steps)}
             self._sent = len(history.logged), history.segments, max((p.step for p in history.logged), default=-1)
             self._write(past=past, recent={}, told=describe_status(self._live_run))
-
-    def _tail(self, history: RunHistory, added: tuple[Point, ...]) -> RunHistory:
-        """The history of those points, and the first of each segment, whose number of rows names the lines."""
-        firsts = {}
-        for point in history.logged:
-            if point.is_scored and point.segment.number not in firsts:
-                firsts[point.segment.number] = point
-                if len(firsts) == len(history.segments):
-                    break
-        return history.with_points([*firsts.values(), *added])
 
     def _judge(self) -> None:
         """Write best checkpoints and alarms under the weights on show, which take longer than a frame."""

@@ -14,6 +14,7 @@ import time
 import warnings
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +29,7 @@ from .run_api import Run
 from .run_folder import LogReader, Writer, resolve_folder
 from .scoring import Scoring
 from .scoring_thread import ScoringThread, StepRecord
+from .step_logger import StepLogger
 
 DEFAULT_SAMPLES = 1_000
 # Seconds that the end of a program waits for scores under way.
@@ -270,6 +272,12 @@ class LiveRun(Run):
         if self._scoring_thread is not None and self._scoring_thread.errors.add(message):
             warnings.warn(printable(message, MAX_WARNING_LETTERS), MonitorWarning, stacklevel=caller_level())
 
+    def _show_error(self, message: str) -> None:
+        """Log an error, from any thread, and show it the first time."""
+        if self._scoring_thread is None or self._scoring_thread.errors.add(message):
+            with suppress(Warning):  # where warnings are errors
+                warnings.warn(message, MonitorWarning, stacklevel=2)
+
     def _add(self, new: Segment | list[Point]) -> None:
         """Add the segment, or more points, on the scoring thread, and call what waits for them."""
         with self._lock:
@@ -306,6 +314,12 @@ class LiveRun(Run):
     def on_step(self, listener: Callable[[], Any]) -> None:
         """Have `listener()` called after each step that is recorded, on the scoring thread."""
         self._listeners.append(listener)
+
+    def to(self, run: Any, past: bool = True) -> None:
+        """See `nm.Monitor.to`."""
+        logger = StepLogger(run, lambda: self.history, self._show_error, check_flag(past, "past"))
+        self._listeners.append(logger.log_new)
+        logger.log_new()
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until all steps are scored and written, or so many seconds; return whether they are."""

@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
+from ...threads import running_loop, start_thread
+
 # Seconds between two times that a task is done.
 MIN_PAUSE_SECONDS = 0.1
 # Share of the time that each task may take: beside a loop that runs; where no page shows it; where somebody waits for
@@ -57,7 +59,7 @@ class Publisher:
     ) -> None:
         self._tasks, self._share, self._spending = [PublishTask(action) for action in tasks], share, spending
         self._ready = threading.Condition()
-        self._closed = self._busy = False
+        self._closed = self._busy = self._is_threadless = self._has_plan = False
         self._thread: threading.Thread | None = None
 
     def request(self, share: float = 0.0) -> None:
@@ -67,15 +69,19 @@ class Publisher:
                 return
             for task in self._tasks:
                 task.is_requested, task.share = True, max(task.share, share)
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="nbmetrics Monitor publishes", daemon=True)
-                self._thread.start()
+            if self._thread is None and not self._is_threadless:
+                self._thread = start_thread(self._run, "nbmetrics Monitor publishes")
+                self._is_threadless = self._thread is None
             self._ready.notify_all()
+        if self._is_threadless:
+            self._take_turn()
 
     def flush(self, seconds: float | None = None) -> bool:
         """Do what is requested now, whatever it costs, and wait for it; return whether all is done."""
         if any(task.is_requested for task in self._tasks):
             self.request(math.inf)
+        while self._is_threadless and (task := next((t for t in self._tasks if t.is_requested), None)) is not None:
+            self._run_task(task)
         with self._ready:
             idle = self._ready.wait_for(
                 lambda: self._closed or not (self._busy or any(t.is_requested for t in self._tasks)), seconds
@@ -86,6 +92,19 @@ class Publisher:
         with self._ready:
             self._closed = True
             self._ready.notify_all()
+
+    def _take_turn(self) -> None:
+        """Run what is due, where no thread can, and come back in a turn of the event loop for what is due later."""
+        while not self._busy and not self._closed and (task := self._next_task()) is not None:
+            self._run_task(task)
+        loop, pause = running_loop(), self._pause()
+        if loop is not None and pause < math.inf and not self._has_plan:
+            self._has_plan = True
+            loop.call_later(max(MIN_PAUSE_SECONDS, pause), self._take_planned_turn)
+
+    def _take_planned_turn(self) -> None:
+        self._has_plan = False
+        self._take_turn()
 
     def _next_task(self) -> PublishTask | None:
         now, share = time.monotonic(), self._share()
@@ -103,9 +122,12 @@ class Publisher:
                     self._ready.wait(min(CHECK_SECONDS, self._pause()))
                 if task is None or self._closed:
                     return
-                self._busy = True
-            with self._spending():
-                task.run()
-            with self._ready:
-                self._busy = False
-                self._ready.notify_all()
+            self._run_task(task)
+
+    def _run_task(self, task: PublishTask) -> None:
+        self._busy = True
+        with self._spending():
+            task.run()
+        with self._ready:
+            self._busy = False
+            self._ready.notify_all()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
@@ -285,3 +285,34 @@ class RunApi:
         installed, and for a folder that is not empty or cannot be written.
         """
         return self._live_run.to_tensorboard(folder)
+
+    def to(self, run: Any, past: bool = True) -> Self:
+        """Log the scores of each scored step to an experiment tracker, once, in the order in which they are scored.
+
+        Parameters
+        ----------
+        run : anything with `log(values, step=)`, such as `trackio.init(…)`, or a function of these arguments; called on
+            another thread
+        past : whether the steps that are scored by now are logged first; False where the tracker has them
+
+        Returns
+        -------
+        Monitor : this one. The values are `fid/avg`, `fid/all`, `fid/gap` and so on, under the weights of the run; a
+            score without a value is left out. A score follows its step: trackers that refuse a step older than their
+            last one need a run, or a step, for scores alone (docs/training.md)
+
+        What the tracker raises is shown once and told (`troubles`), and not raised; that step is not logged again.
+        Raises InvalidInput for what cannot log.
+
+        Examples
+        --------
+        >>> logged = []
+        >>> monitor = nm.Monitor({"a": nm.Gaussian(-1.0), "b": nm.Gaussian(1.0)}, "fid", keep_all=True)
+        >>> monitor = monitor.to(lambda values, step: logged.append((step, values)))
+        >>> monitor.log(0, nm.Gaussian(0.0)) and monitor.wait()
+        True
+        >>> [(step, {name: round(value, 3) for name, value in values.items()}) for step, values in logged]
+        [(0, {'fid/avg': 1.0, 'fid/all': 0.172, 'fid/gap': 0.828})]
+        """
+        self._live_run.to(run, past)
+        return self

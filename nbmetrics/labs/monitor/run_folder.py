@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import InvalidInput, shown
-from ...files import open_plain, write
+from ...files import lock_file, open_plain, write
 
 STEPS, ROWS, META, PENDING, TORN = "steps.jsonl", "rows.bin", "meta.json", "pending.bin", "steps.jsonl.torn"
 FORMAT, VERSION = "nbmetrics run", 1
@@ -403,11 +403,7 @@ class Writer:
     def _lock(self) -> None:
         """Refuse a folder that another process writes, where the file system can tell."""
         try:
-            import fcntl
-        except ImportError:  # Windows
-            return
-        try:
-            fcntl.flock(self._steps, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(self._steps, wait=False)
         except BlockingIOError:
             seen = f"{shown(str(self.folder))} is being written by another process"
             raise InvalidInput("path", seen, "Choose another folder, or stop the other one") from None

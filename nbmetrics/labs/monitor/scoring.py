@@ -224,7 +224,8 @@ class Scoring:
             if self.federation.dim > MAX_BIASED_FID_FEATURES:
                 return None, None, None
             metric = BiasedFID()
-        made = InfluenceNoise(metric, metric.strata(column.summary, samples.rows), column.position, self._multipliers)
+        strata = metric.strata(column.summary, samples.rows)
+        made = InfluenceNoise(metric, (strata,), column.position, self._multipliers)
         drawn = made.clients(clients.strata)
         each, generated = drawn.draws, np.asarray(drawn.generated)
         parts = [*generated.T, generated @ np.array(self.weights)]
@@ -233,7 +234,7 @@ class Scoring:
             each = each[:, counted] @ np.array(self.weights)[counted, None]
         if is_kid(clients):
             return _to_float32(each), None, _deviations([*parts, parts[-1]])
-        together = made.all(clients.pooled_strata(self.weights), self.weights)
+        together = made.all(clients.pooled_strata(self.weights), strata, self.weights)
         row_errors = _deviations([*parts, np.asarray(together.generated)[:, 0]])
         return _to_float32(each), _to_float32(together.draws[:, 0]), row_errors
 

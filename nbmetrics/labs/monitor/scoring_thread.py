@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import printable, shown
+from ...threads import start_thread
 from .generator_sampling import StepSample
 from .history import MAX_REASONS, Point, Segment
 from .loop_timing import Budget, one_blas_thread
@@ -122,7 +123,7 @@ class ScoringThread:
         self._ready = threading.Condition()
         self._queue: deque[StepRecord] = deque()
         self._unsafe: list[StepRecord] = []
-        self._is_busy = self._is_urgent = self.is_closed = self.is_scoring = False
+        self._is_busy = self._is_urgent = self.is_closed = self.is_scoring = self._is_threadless = False
         self._thread: threading.Thread | None = None
         self._segment: Segment | None = None
         self._unwritten: deque[tuple[Callable[[dict[str, Any]], list[dict[str, Any]]], dict[str, np.ndarray]]] = deque()
@@ -132,7 +133,7 @@ class ScoringThread:
         with self._ready:
             if self.is_closed:
                 return
-            if self.keep_all:
+            if self.keep_all and not self._is_threadless:
                 self._ready.wait_for(lambda: len(self._queue) < MAX_QUEUE_STEPS or self.is_closed)
             elif record.sample is not None:
                 for place, waiting in enumerate(self._queue):
@@ -145,12 +146,20 @@ class ScoringThread:
             self._unsafe.append(record)
             if record.sample is not None or len(self._unsafe) >= MAX_UNSAFE_STEPS or self._is_time_to_save(record.time):
                 self._save_unsafe()
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="nbmetrics Monitor scores", daemon=True)
-                self._thread.start()
+            if self._thread is None and not self._is_threadless:
+                self._thread = start_thread(self._run, "nbmetrics Monitor scores")
+                self._is_threadless = self._thread is None
             # to wake the thread for each loss would cost the loop
             if self._is_urgent or len(self._queue) == 1:
                 self._ready.notify_all()
+        if record.sample is not None or len(self._queue) >= MAX_STEPS_PER_WRITE:
+            self._finish_here()
+
+    def _finish_here(self) -> None:
+        """Score and write what waits, where no thread can."""
+        while self._is_threadless and self._queue and not self._is_busy:
+            self._is_urgent = True
+            self._score_batch(self._next_batch())
 
     def _is_time_to_save(self, now: float) -> bool:
         return not 0.0 <= now - self._unsafe[0].time < MAX_UNSAFE_SECONDS
@@ -163,6 +172,7 @@ class ScoringThread:
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until all records are scored and written, or so many seconds; return whether they are."""
+        self._finish_here()
         with self._ready:
             self._is_urgent = bool(self._queue)
             self._ready.notify_all()
@@ -183,17 +193,20 @@ class ScoringThread:
 
     def _run(self) -> None:
         while batch := self._next_batch():
-            if self._segment is None:
-                with suppress(Exception):  # raised again, and told, where a step is recorded
-                    self._spend(self.begin)
-            before = self._budget.scoring
-            self._spend(lambda: self._try_to_record(batch))
-            if batch[-1].sample is not None:
-                self._budget.end_step(self._budget.scoring - before)
-            with self._ready:
-                self._is_busy = False
-                self.is_scoring = any(waiting.sample is not None for waiting in self._queue)
-                self._ready.notify_all()
+            self._score_batch(batch)
+
+    def _score_batch(self, batch: list[StepRecord]) -> None:
+        if self._segment is None:
+            with suppress(Exception):  # raised again, and told, where a step is recorded
+                self._spend(self.begin)
+        before = self._budget.scoring
+        self._spend(lambda: self._try_to_record(batch))
+        if batch[-1].sample is not None:
+            self._budget.end_step(self._budget.scoring - before)
+        with self._ready:
+            self._is_busy = False
+            self.is_scoring = any(waiting.sample is not None for waiting in self._queue)
+            self._ready.notify_all()
 
     def _spend(self, work: Callable[[], object]) -> None:
         """Do it on the budget's account; with all threads of linear algebra where the loop waits for every step."""

@@ -1,15 +1,15 @@
 """Item: one client or generator of a scene, a value that is plain JSON; items.json declares its fields by kind.
 
 A Gaussian is its 1σ ellipse: width and height are standard deviations along its axes, angle turns it by degrees.
-Generators may also be `bumps`, `truncated` or a `copycat` (see `distributions`), and either kind `data` that the lab
-holds.
+Generators may also be `bumps`, `truncated` or a `copycat` (see `distributions`), or `by_client`: an ellipse for each
+client, its `parts`, each under the name of the client that it is for. Either kind may be `data` that the lab holds.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,13 @@ class Item:
     of: str | None = None
     count: int | None = None
     data: str | None = None
+    parts: tuple[Item, ...] | None = None
+
+    @classmethod
+    def of_json(cls, values: Mapping[str, Any]) -> Item:
+        """The item of checked values by field."""
+        parts = tuple(map(cls.of_json, values.get("parts") or ()))
+        return cls(**{**values, "parts": parts or None})
 
     @classmethod
     def of_source(cls, name: str, source: Any, weight: float | None = None) -> Item:
@@ -72,14 +79,18 @@ class Item:
 
     def to_json(self) -> dict[str, Any]:
         """A dict of the fields that are set."""
-        given = {key: value for key, value in asdict(self).items() if value is not None}
+        given = {item.name: getattr(self, item.name) for item in fields(self)}
+        given = {key: value for key, value in given.items() if value is not None}
+        if self.parts:
+            given["parts"] = [part.to_json() for part in self.parts]
         return given if self.kind != "gaussian" else {key: value for key, value in given.items() if key != "kind"}
 
 
 def fit_half(items: Collection[Item], is_tight: bool = False) -> float:
     """Return half the side of the square in view that shows all items; 5 where that does, unless it `is_tight`."""
     low, high = TYPES["half"]["number"]
-    reach = max(max(abs(i.x), abs(i.y)) + 2 * max(i.width, i.height) for i in items)  # type: ignore
+    drawn = [part for item in items for part in item.parts or (item,) if part.x is not None]
+    reach = max(max(abs(i.x), abs(i.y)) + 2 * max(i.width, i.height) for i in drawn)  # type: ignore
     return 5.0 if 1.0 <= reach <= 5.0 and not is_tight else min(max(reach * 1.1, low), high)
 
 

@@ -58,10 +58,21 @@ def add_item(
     if kind == "clients":
         weight = items[place].weight if place < len(items) else _weight(scene, new[0].get(key))
         item = replace(item, weight=weight)
-    listed = [*items[:place], item, *items[place + 1 :]]
+    fields = {kind: [*items[:place], item, *items[place + 1 :]]}
+    if kind == "clients" and place == len(items):
+        fields["generators"] = [_with_ellipse_for(generator, item) for generator in scene.generators]
     data = {**scene.data, **new[0]}
     extracted = {**scene.extracted, **({key: party.extraction} if party.extraction else {})}
-    return Scene.parse({**scene.to_json(), kind: [one.to_json() for one in listed]}, data, extracted), new[1]
+    changed = {kind: [one.to_json() for one in own] for kind, own in fields.items()}
+    return Scene.parse({**scene.to_json(), **changed}, data, extracted), new[1]
+
+
+def _with_ellipse_for(generator: Item, client: Item) -> Item:
+    """Return a generator that has an ellipse for each client with one more, of the new client's shape."""
+    if not generator.parts:
+        return generator
+    own = replace(client, weight=None, kind="gaussian", data=None)
+    return replace(generator, parts=(*generator.parts, own))
 
 
 def _client(scene: Scene, name: str, source: Any) -> Client:
@@ -74,8 +85,9 @@ def _client(scene: Scene, name: str, source: Any) -> Client:
 
 def _generator(scene: Scene, name: str, source: Any) -> Generator:
     """Return the generator of a source; what it makes of images are rows, as the clients' are."""
-    check_has_points([generator := as_generator(source, name)])
-    return generator.through(scene.extraction)
+    generator = as_generator(source, name, may_be_by_client=scene.plane is None)
+    check_has_points([generator])
+    return generator if generator.is_by_client else generator.through(scene.extraction)
 
 
 def _wide(

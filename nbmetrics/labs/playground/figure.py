@@ -30,8 +30,8 @@ from .scene import Scene
 SIDE = 4.6  # inches of the plane, which is square
 LETTER = 0.078  # inches, about, of a name's letter
 LINE = 0.16
+MARK = 0.1
 NAME, CELL, HEIGHT = 1.7, 1.0, 0.36  # inches of the table's parts
-_PARTS = ((0, "avg"), (1, "all"))
 GREY, WARN = "0.35", "#FFF1D6"
 # Of generators in turn, as SVG paths.
 _SHAPES = facts(toolkit.__name__, "marks.json")["shapes"]
@@ -61,7 +61,8 @@ def plane(scene: Scene, scores: Scores | None, data: Mapping[str, Any] | None = 
     Of a scene wider than the plane `data` has what is shown of each item (`distributions.summary`); scores None: not
     there yet.
     """
-    table = NAME + 2 * CELL * (2 if scores is None else len(scores.metrics))
+    parts = _parts_of(scores)
+    table = NAME + len(parts) * CELL * (2 if scores is None else len(scores.metrics))
     size = (0.45 + SIDE + 0.35 + table + 0.1, 0.7 + SIDE + HEAD)
     figure = Drawing(figsize=size)
     figure.patch.set_facecolor("white")
@@ -94,6 +95,7 @@ def _plane(ax: Any, scene: Scene, data: Mapping[str, Any]) -> None:
     ax.tick_params(labelsize=8, colors=GREY)
     ax.spines[:].set_color("0.75")
     items, distribution = _items(scene) if scene.plane is None else _shadows(scene, data)
+    _owner_lines(ax, scene)
     names = []
     for name, source, whole, look in items:
         _item(ax, source, whole, look)
@@ -102,11 +104,27 @@ def _plane(ax: Any, scene: Scene, data: Mapping[str, Any]) -> None:
     _names(ax, names, 2 * scene.half / SIDE)
 
 
+def _owner_lines(ax: Any, scene: Scene) -> None:
+    """Draw a line from each ellipse that is for a client to that client, as in the page."""
+    clients = {client.name: client.ellipse[0] for client in scene.clients}
+    for g, item in enumerate(scene.generators):
+        for part in item.parts or ():
+            (x, y), (u, v) = part.ellipse[0], clients[part.name]
+            ax.plot([x, u], [y, v], color=look_of(g).colour, linewidth=1.2, zorder=3)
+
+
+def _parts_of(scores: Scores | None) -> tuple[str, ...]:
+    """The aggregates that the table shows."""
+    return ("avg", "all") if scores is None else tuple(scores.result(scores.metrics[0]).aggregates)
+
+
 def _items(scene: Scene) -> tuple[list[tuple[str, Any, HasMoments, Look]], HasMoments]:
     """Name, distribution or rows, moments and look of each item, and the moments of the pooled clients."""
     federation = scene.federation
     items = [(c.name or "", c.distribution if c.rows is None else c.rows, CLIENT) for c in federation]
-    items += [(name, source, look_of(g)) for g, (name, source) in enumerate(scene.sources.items())]
+    for g, (name, source) in enumerate(scene.sources.items()):
+        own = source if isinstance(source, Mapping) else None
+        items += [(f"for {c}", part, look_of(g)) for c, part in own.items()] if own else [(name, source, look_of(g))]
     pooled = federation.pooled()
     distribution = _moments(pooled.distribution if pooled.rows is None else pooled.rows)
     return [(name, source, _moments(source), look) for name, source, look in items], distribution
@@ -177,7 +195,7 @@ def _ellipse(ax: Any, distribution: HasMoments, sigmas: float, **style: Any) -> 
 
 def _names(ax: Any, items: list[tuple[str, HasMoments, Look]], inch: float) -> None:
     """Clients' names above their ellipses and generators' below, or where no earlier name is in the way."""
-    taken: list[tuple[float, float, float]] = []
+    taken = [(float(d.mean[0]), float(d.mean[1]), MARK * inch) for _, d, _ in items]
     edge = ax.get_ylim()[1]
     for name, distribution, look in items:
         label = brief(name, 24)
@@ -217,10 +235,12 @@ def _key(figure: Drawing, ax: Any) -> None:
 
 def _table(ax: Any, scores: Scores) -> float:
     """Draw the table of scores and return where it ends."""
-    values = {metric: scores.values(metric)[:2] for metric in scores.metrics}
-    ranks = {metric: [places(losses) for losses in scores.losses(metric)[:2]] for metric in scores.metrics}
+    parts, results = _parts_of(scores), {metric: scores.result(metric) for metric in scores.metrics}
+    values = {metric: {part: getattr(cells, part) for part in parts} for metric, cells in results.items()}
+    ranks = {m: {part: places(results[m].losses(values[m][part])) for part in parts} for m in results}
     height = min(HEIGHT, (SIDE - 1.6) / len(scores.generators))
-    ends = {(m, part): NAME + CELL * (2 * i + j + 1) for i, m in enumerate(scores.metrics) for j, part in _PARTS}
+    columns = [(metric, part) for metric in scores.metrics for part in parts]
+    ends = {column: NAME + CELL * (k + 1) for k, column in enumerate(columns)}
     for (metric, part), x in ends.items():
         ax.text(x - 0.42, 0.2, f"{scores.label(metric)} {part}", ha="right", va="center", fontsize=9, color=GREY)
     for k, generator in enumerate(scores.generators):
@@ -230,13 +250,12 @@ def _table(ax: Any, scores: Scores) -> float:
         ax.plot(0.1, y, marker=look.marker, color=look.colour, markersize=6)
         style = {"va": "center", "fontsize": 9.5, "fontweight": "bold", "color": look.colour}
         ax.text(0.24, y, plain(brief(generator, 18)), **style)
-        for metric in scores.metrics:
-            own = [int(column[k]) for column in ranks[metric]]
-            differs = own[0] != own[1]
-            for j, part in _PARTS:
-                place = f"{_ordinal(own[j])}{' ≠' if differs else ''}" if len(scores.generators) > 1 else ""
-                box = (ends[metric, part] - CELL, y - height / 2, CELL, height)
-                _cell(ax, box, _figure(values[metric][j][k]), place, differs)
+        for metric, part in columns:
+            own = {name: int(column[k]) for name, column in ranks[metric].items()}
+            differs = own[part] != own["avg" if part == "all" else "all"]
+            place = f"{_ordinal(own[part])}{' ≠' if differs else ''}" if len(scores.generators) > 1 else ""
+            box = (ends[metric, part] - CELL, y - height / 2, CELL, height)
+            _cell(ax, box, _figure(values[metric][part][k]), place, differs)
     return 0.36 + height * len(scores.generators) + 0.22
 
 
@@ -254,7 +273,8 @@ def _words(ax: Any, scores: Scores | None, scene: Scene, y: float, wide: float) 
     if scene.plane is not None:
         seen = f"Scores: all {scene.dim:,} features. Picture: {min(2, scene.dim)} of {scene.dim:,} dimensions."
         lines += [(seen, "black"), (scene.plane["words"], GREY)]
-    for line, colour in [*lines, (NOTE, GREY)]:
+    note = f"intra: each client with its own ellipse. {NOTE}" if any(g.parts for g in scene.generators) else NOTE
+    for line, colour in [*lines, (note, GREY)]:
         text = textwrap.fill(line, int(wide / 0.074))
         ax.text(0.05, y, plain(text), va="top", fontsize=9, color=colour)
         y += 0.165 * (text.count("\n") + 1) + 0.1

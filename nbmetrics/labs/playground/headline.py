@@ -15,19 +15,26 @@ from .scene import METRICS
 
 
 def headline(scores: Scores, metric: str) -> str:
-    """Return which generator is best by avg and which by all, such as "Best on average: Narrow. Best pooled: Wide." """
-    label, losses = scores.label(metric), scores.losses(metric)
+    """Return which generator is best by avg and which by all, such as "Best on average: Narrow. Best pooled: Wide."
+
+    Where intra prefers another than all does, also who is best by intra.
+    """
+    label, losses, cells = scores.label(metric), scores.losses(metric), scores.result(metric)
+    has_intra = "intra" in cells.aggregates
     if len(scores.generators) == 1:
         avg, pooled, _ = scores.values(metric)
-        return f"{label} averaged: {avg[0]:.3f}. Pooled: {pooled[0]:.3f}."
+        own = f" Intra: {cells.intra[0]:.3f}." if has_intra else ""
+        return f"{label} averaged: {avg[0]:.3f}. Pooled: {pooled[0]:.3f}.{own}"
     ranks = {"avg": places(losses.avg), "all": places(losses.all)}
+    ranks |= {"intra": places(cells.losses(cells.intra))} if has_intra else {}
     best = {part: [scores.generators[g] for g in np.flatnonzero(ranks[part] == 1)] for part in ranks}
+    own = f" Best by intra: {_names(best['intra'])}." if has_intra and best["intra"] != best["all"] else ""
     if best["avg"] != best["all"]:
-        return f"Best on average: {_names(best['avg'])}. Best pooled: {_names(best['all'])}."
+        return f"Best on average: {_names(best['avg'])}. Best pooled: {_names(best['all'])}.{own}"
     is_kernel = METRICS.get(metric, {}).get("kernel")
     lead = f"{label} averaged and pooled always agree" if is_kernel else "Best on average and pooled"
     others = "" if len(best["avg"]) > 1 or (ranks["avg"] == ranks["all"]).all() else ". The others change places"
-    return f"{lead}: {_names(best['avg'])}{others}."
+    return f"{lead}: {_names(best['avg'])}{others}.{own}"
 
 
 def with_cautions(text: str, label: str, samples: int, cautions: Iterable[str]) -> str:

@@ -44,7 +44,8 @@ class Playground(Lab):
     federation : clients, Gaussians or rows of any width (`Federation`, or what makes one), or the name of a
         preset; "Two clients", the papers' toy, by default
     generators : list or dict of generators of that width: rows, distributions, functions `(n, rng) -> rows`, torch
-        modules, in the plane also `nm.scene.Bumps`, `Truncated` and `Copycat`; the pooled Gaussian by default
+        modules, in the plane also `nm.scene.Bumps`, `Truncated` and `Copycat`, and a dict client -> `nm.Gaussian`, an
+        ellipse for each client; the pooled Gaussian by default
     plane : of clients wider than it, what is shown: "pca", the first two principal components of all their rows (the
         default), "lda", the directions that tell the clients apart best, or two columns by number or by name
     samples : points drawn of every item, 5 to 2,000; 0 for exact distributions. Rows are used as they are.
@@ -164,7 +165,7 @@ class Playground(Lab):
             is the sentence on which generators avg and all prefer.
         name : in the menu of lessons
         metric, aggregate, generator : which score the flag is about: "fid" or what the lab charts, "avg" (or "all"; of
-            a number also "gap"), and the first generator that has the parameter
+            a number also "gap" and "intra"), and the first generator that has the parameter
         then : for a number, what Reveal shows: the fields of the scene that change, such as {"samples": 20}, or
             `lab.scene` after it was changed
         check : a task, such as {"kind": "inversion", "by": 0.3}; the other kinds are "agreement", {"kind":
@@ -213,7 +214,9 @@ class Playground(Lab):
 
     @property
     def _starts(self) -> dict[str, Any]:
-        return {**self.presets, **{name: one["scene"] for name, one in self.lessons.items()}}
+        starts = {name: one["scene"] for name, one in self.lessons.items()}
+        under_way = {self.lesson: starts[self.lesson]} if self.lesson in starts else {}
+        return {**starts, **self.presets, **under_way}
 
     @property
     def _scene(self) -> Scene:
@@ -240,7 +243,8 @@ class Playground(Lab):
         ----------
         name : how the view calls it
         source : rows (n, d), a distribution of d features, a torch module, or a function `(n, rng) -> rows`; d is 2, or
-            the width of the clients' rows. Beside clients of images also images, as `Generator` takes them
+            the width of the clients' rows. In the plane also a dict client -> `nm.Gaussian`, and beside clients of
+            images also images, as `Generator` takes them
         """
         self._add("generators", name, source)
 
@@ -325,6 +329,10 @@ class Playground(Lab):
         return plane(self._scene, self._shown_scores, self.data)
 
     @property
+    def _has_owners(self) -> bool:
+        return any(item.parts for item in self._scene.generators)
+
+    @property
     def _shown_scores(self) -> Scores | None:
         """The scores, unless they take long and are not there yet."""
         scene = self._scene
@@ -344,7 +352,10 @@ class Playground(Lab):
             return f"{where} Clients: {'; '.join(placed)}. Python computes the scores."
         numbers = [
             f"{generator} {scores.label(metric)}-avg {numeral(avg, '.3f')}, all {numeral(pooled, '.3f')}"
+            + (f", intra {numeral(scores.result(metric).intra[g], '.3f')}" if self._has_owners else "")
             for metric in scores.metrics
-            for generator, avg, pooled, *_ in zip(scores.generators, *scores.values(metric), strict=True)
+            for g, (generator, avg, pooled, *_) in enumerate(
+                zip(scores.generators, *scores.values(metric), strict=True)
+            )
         ]
         return " ".join([f"{where} Clients: {'; '.join(placed)}. Generators: {'; '.join(numbers)}.", *scores.summary()])

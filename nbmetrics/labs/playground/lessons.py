@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 CLOSED = tuple(name for name, facts in METRICS.items() if facts["closed"] == "always")
 # What has a best value, by the kind of generator: nobody chooses the clients' weights to score well.
 SWEPT = {"gaussian": ("variance", "height", "scale", "x", "y", "angle"), "truncated": ("psi",)}
-AGGREGATES = ("avg", "all", "gap")
+AGGREGATES = ("avg", "all", "gap", "intra")
 NEEDED = ("name", "question", "scene")
 FIELDS = (*NEEDED, "predict", "check", "reveal", "tries", "hint", "solution", "minutes", "aim")
 BEST = {"min": ("sweep",), "value": ("axis", "then", "redraws")}
@@ -320,8 +320,9 @@ def _generator(value: Any, scene: Scene, where: str) -> str:
 
 def _sweep(value: Any, generator: str, scene: Scene, where: str) -> str:
     kind = next(item.kind for item in scene.generators if item.name == generator)
-    if kind == "copycat":
-        raise InvalidInput(where, f"{generator!r} copies a client", "Ask about a generator that has its own shape")
+    whole = {"copycat": "copies a client", "by_client": "has an ellipse for each client"}
+    if kind in whole:
+        raise InvalidInput(where, f"{generator!r} {whole[kind]}", "Ask about a generator that has its own shape")
     return check_choice(value, SWEPT["truncated" if kind == "truncated" else "gaussian"], where)
 
 

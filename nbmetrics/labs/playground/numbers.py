@@ -69,11 +69,16 @@ def compute(scene: Scene, memory: ScoreCache | None = None) -> dict[str, Any]:
 
 
 def plain(scores: Any) -> dict[str, Any]:
-    """Return scores as lists: avg and all by generator, byClient by generator and client."""
+    """Return scores as lists: avg and all by generator, byClient by generator and client.
+
+    Where some generator has an ellipse for each client also intra, and own, each client's with what is for it.
+    """
     numbers_by_metric = {}
     for name in scores.metrics:
         avg, pooled, by_client = scores.values(name)
         numbers_by_metric[name] = {"avg": avg.tolist(), "all": pooled.tolist(), "byClient": by_client.tolist()}
+        if "intra" in (cells := scores.result(name)).aggregates:
+            numbers_by_metric[name] |= {"intra": cells.intra.tolist(), "own": cells.own.tolist()}
     return numbers_by_metric
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...arrays import as_rows, to_numpy
 from ...distributions import Distribution, Empirical, Gaussian, Mixture
-from ...errors import InvalidInput, check_choice, check_names, check_weights
+from ...errors import InvalidInput, check_choice, check_names, check_weights, shown
 from ...federation import Client, Federation, Generator, as_generators
 from ...metrics.kid.metric import KID
 from ..plane.distributions import Bumps, Copycat, Truncated, check_has_points, draw
@@ -62,7 +62,7 @@ class Scene(DeclaredScene, types=TYPES):
     @classmethod
     def complete(cls, fields: dict[str, Any]) -> dict[str, Any]:
         """Return the fields with items as objects."""
-        return {**fields, **{kind: tuple(Item(**one) for one in fields[kind]) for kind in ("clients", "generators")}}
+        return {**fields, **{kind: tuple(map(Item.of_json, fields[kind])) for kind in ("clients", "generators")}}
 
     def check(self) -> None:
         """Raise `InvalidInput` where items, samples or the plane do not fit one another."""
@@ -71,6 +71,7 @@ class Scene(DeclaredScene, types=TYPES):
         for item in self.generators:
             if item.kind == "copycat":
                 check_choice(item.of, [client.name for client in self.clients], f"{item.name}.of")
+        self._check_owners()
         if 0 < self.samples < MIN_SAMPLES:
             most = self.declared["fields"]["samples"]["whole"][1]
             fix = f"Give 0 for exact distributions, or {MIN_SAMPLES} to {most} points an item"
@@ -97,10 +98,13 @@ class Scene(DeclaredScene, types=TYPES):
             free = next(name for name in names if name not in federation.names)
             generators = {free: Gaussian(distribution.mean, distribution.cov)}
         seed = settings.get("seed", 0)
-        check_has_points(named_generators := as_generators(generators))
-        drawn = [g.through(federation.extraction) for g in named_generators]
-        made = [_generator(g.name or "", g.source, data, federation, seed) for g in drawn]
-        half = fit_half([i for i in [*clients, *made] if i.x is not None])
+        check_has_points(named_generators := as_generators(generators, may_be_by_client=True))
+        drawn = [g if g.is_by_client else g.through(federation.extraction) for g in named_generators]
+        made = [
+            _owned(g, federation) if g.is_by_client else _generator(g.name or "", g.source, data, federation, seed)
+            for g in drawn
+        ]
+        half = fit_half([*clients, *made])
         items = {"clients": clients, "generators": made}
         fields = {kind: [item.to_json() for item in items[kind]] for kind in items}
         scene = {**fields, "half": half, "preset": preset, **settings}
@@ -110,6 +114,19 @@ class Scene(DeclaredScene, types=TYPES):
     def preset_named(cls, name: str) -> Scene:
         """One of the scenes that come with the package."""
         return presets()[check_choice(name, presets(), "preset")]
+
+    def _check_owners(self) -> None:
+        """Raise `InvalidInput` where an ellipse per client lacks a client, or the metric has no score of it."""
+        names, metric = {client.name for client in self.clients}, self.view["metric"]
+        for item in self.generators:
+            owners = [part.name for part in item.parts or ()]
+            if item.parts and (set(owners) != names or len(owners) != len(names)):
+                seen = f"has ellipses for {shown(owners)}"
+                raise InvalidInput(f"{item.name}.parts", seen, f"Give one for each client: {shown(sorted(names))}")
+            if item.parts and "weighs" not in METRICS[metric]:
+                known = ", ".join(name for name, facts in METRICS.items() if "weighs" in facts)
+                seen = f"is {metric!r}, which has no avg and all where {item.name!r} has an ellipse for each client"
+                raise InvalidInput("metric", seen, f"Give one of {known}")
 
     def _check_wide(self) -> None:
         """Raise `InvalidInput` where something cannot be of rows wider than the plane."""
@@ -160,11 +177,17 @@ class Scene(DeclaredScene, types=TYPES):
 
     @property
     def sources(self) -> dict[str, Any]:
-        """What the generators are: distributions, or `samples` points of each."""
+        """What the generators are: distributions, or `samples` points of each; dicts of them by client."""
         clients = self.distributions
-        distributions = [self._distribution(item, clients) for item in self.generators]
-        pairs = enumerate(zip(self.generators, distributions, strict=True))
-        return {item.name: self._rows(item, distribution, 2 * g + 1) for g, (item, distribution) in pairs}
+        return {item.name: self._source(item, g, clients) for g, item in enumerate(self.generators)}
+
+    def _source(self, item: Item, g: int, clients: Federation) -> Any:
+        """What generator number `g` is; each of its ellipses draws its own points."""
+        if item.parts:
+            turns = [g + MOST["generators"] * (k + 1) for k in range(len(item.parts))]
+            own = {p.name: self._source(p, turn, clients) for p, turn in zip(item.parts, turns, strict=True)}
+            return {name: own[name] for name in clients.names}
+        return self._rows(item, self._distribution(item, clients), 2 * g + 1)
 
     @property
     def models(self) -> list[Generator]:
@@ -280,6 +303,21 @@ def _item(name: str, source: Any, data: dict[str, Any], weight: float | None = N
     check_reach(name, data[name] if is_distribution else Empirical(to_numpy(data[name])))
     distribution = data[name] if is_distribution else Gaussian.fit(data[name])
     return replace(Item.of_source(name, Gaussian(distribution.mean, distribution.cov), weight), kind="data")
+
+
+def _owned(generator: Generator, federation: Federation) -> Item:
+    """The item of a generator with one distribution for each client, which are Gaussians of the plane."""
+    name = generator.name or ""
+    parts = dict(zip(federation.names, generator.for_clients(federation.names), strict=True))
+    sources = generator.source.sources
+    order = federation.names if callable(sources) else sources  # of its dict: each ellipse draws its own points
+    for client, part in parts.items():
+        if not isinstance(part.source, Gaussian) or part.source.dim != 2:
+            own = f"that for {shown(client)} is {shown(part.source)}"
+            seen = f"{shown(name)} has one distribution for each client, and {own}"
+            fix = "Give nm.Gaussian of two features for each client, or score it with nm.evaluate"
+            raise InvalidInput("generators", seen, fix)
+    return Item(name, kind="by_client", parts=tuple(Item.of_source(c, parts[c].source) for c in order))
 
 
 def _generator(name: str, source: Any, data: dict[str, Any], federation: Federation, seed: int) -> Item:

@@ -11,6 +11,7 @@ import threading
 import weakref
 from typing import Any, Protocol
 
+from ...threads import start_thread
 from . import modules
 
 POLL_SECONDS = 1.0
@@ -39,7 +40,7 @@ def follow(lab: Page) -> None:
     with _lock:
         _labs.add(lab)
         if THREAD not in (thread.name for thread in threading.enumerate()):
-            threading.Thread(target=_watch, name=THREAD, daemon=True).start()
+            start_thread(_watch, THREAD)
 
 
 def _watch() -> None:

@@ -127,7 +127,7 @@ def _resolve(one: Any, types: Mapping[str, Any]) -> Field:
     if "record" in one:
         return {**one, "record": {name: _resolve(part, types) for name, part in one["record"].items()}}
     if "kinds" in one:
-        kinds = {kind: {name: types[name] for name in names} for kind, names in one["kinds"].items()}
+        kinds = {kind: {n: _resolve(types[n], types) for n in names} for kind, names in one["kinds"].items()}
         return {**one, "kinds": kinds}
     return one  # type: ignore[no-any-return]
 

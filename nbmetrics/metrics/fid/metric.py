@@ -21,11 +21,13 @@ from array_api_compat import is_torch_array
 from ...arrays import align, memory, to_numpy
 from ...distributions import Distribution, HasMoments, has_moments
 from ...errors import InvalidInput
+from ...summaries.centred_sums import MomentSums
 from ...summaries.moments import Moments, MomentsFold, UncountedMoments
 from ...summaries.reference import Moments as ReferenceMoments
 from ...summaries.roots import congruent_values, nuclear_norm, singular_values
 from ..base import Metric, Sample, Terms, score_pair, terms_of
 from ..capabilities import (
+    Additive,
     BatchedTerms,
     BiasCorrected,
     Cautious,
@@ -35,6 +37,7 @@ from ..capabilities import (
     OnePass,
     Resampled,
     SingleRowPool,
+    Sums,
 )
 from ..sample import parties_with_few_rows
 from ..stratified import InfluenceValues, Pieces, Strata, whole
@@ -55,6 +58,7 @@ STACK_SHARE = 1.0
 class FID(
     Metric[Moments],
     OnePass,
+    Additive,
     MergeablePool,
     SingleRowPool,
     BatchedTerms,
@@ -98,6 +102,9 @@ class FID(
 
     def fold(self, dim: int) -> MomentsFold:
         return MomentsFold()
+
+    def additive_sums(self, dim: int) -> Sums[Moments]:
+        return MomentSums(dim) if self.takes_moments else super().additive_sums(dim)
 
     def single_row_summary(self, sample: Sample) -> Moments | None:
         """The moments of a single row, which has a place in the pool and no covariance."""

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import Array, namespace, to_float64, to_numpy, uniform_blocks
+from ...arrays import Array, is_on_host, namespace, to_float64, to_numpy, uniform_blocks
 from .block_sums import membership
 
-# Numbers of a strip of pairs, which stays in the cache of a core while its powers are summed.
+# Numbers of a strip of pairs, which stays in the cache of a core while its powers are summed; a GPU takes one strip.
 STRIP_NUMBERS = 2**17
 
 
@@ -71,7 +71,8 @@ def _sums_of_powers(x: CubicRows, y: CubicRows, base: float) -> np.ndarray:
     columns = xp.concat([y.membership, weighted], axis=1)
     t = x.rows @ y.rows.T
     sums = []
-    for strip in uniform_blocks(t.shape[0], max(1, STRIP_NUMBERS // t.shape[1])):
+    strip_rows = STRIP_NUMBERS // t.shape[1] if is_on_host(t) else t.shape[0]
+    for strip in uniform_blocks(t.shape[0], max(1, strip_rows)):
         power = t[strip, :] * t[strip, :]
         squares = to_float64(power @ columns)
         power *= t[strip, :]

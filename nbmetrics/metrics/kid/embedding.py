@@ -139,14 +139,11 @@ class ThirdMoments:
         """Of rows (n, d); `kernel` is cubic, and for its γ alone."""
         n, d = rows.shape
         centre = mean_rows(rows)
-        mean, triples = to_numpy(centre), like(np.zeros((pairs_worth(d), d)), rows)
-        for block in row_blocks(n, 8 * pairs_worth(d), CACHED_PRODUCTS):
-            y = to_float64(rows[block, :]) - centre
-            triples += products(y).T @ y
+        mean = to_numpy(centre)
         own = kernel.about(mean)
         diagonal = own.finite(lambda: own.diagonal(rows))
         second = to_numpy(scatter(rows, centre))[np.triu_indices(d)] / n
-        return cls(mean, second, to_numpy(triples).reshape(-1)[_triple_positions(d)[0]] / n, diagonal)
+        return cls(mean, second, to_numpy(triple_sums(rows, centre)) / n, diagonal)
 
     @classmethod
     def of_distribution(cls, distribution: Gaussian) -> ThirdMoments:
@@ -160,7 +157,7 @@ class ThirdMoments:
         cov = np.zeros((d, d))
         cov[np.triu_indices(d)] = self.second
         cov = cov + np.triu(cov, 1).T
-        third = self.third[_triple_positions(d)[1]].reshape(d, d, d)
+        third = unpacked_triples(self.third, d)
         z, first = (part[0] for part in kernel.coordinates(self.mean[None]))
         a = kernel.linear_map(d)
         turned = np.tensordot(np.tensordot(np.tensordot(third, a, (0, 0)), a, (0, 0)), a, (0, 0))
@@ -180,6 +177,28 @@ class ThirdMoments:
             return self.diagonal + 2.0 * float(mean.vector @ at_mean) - float(at_mean @ at_mean)
 
         return float(kernel.finite(diagonal))
+
+
+def triple_sums(rows: Array, centre: Array) -> Array:
+    """Σ u_i u_j u_k for i ≤ j ≤ k, u = x − centre, over rows, (d(d+1)(d+2)/6,) float64."""
+    n, d = rows.shape
+    triples = like(np.zeros((pairs_worth(d), d)), rows)
+    for block in row_blocks(n, 8 * pairs_worth(d), CACHED_PRODUCTS):
+        u = to_float64(rows[block, :]) - centre
+        triples += products(u).T @ u
+    flat = namespace(triples).reshape(triples, (1, -1))
+    return take_columns(flat, _triple_positions(d)[0])[0, :]
+
+
+def packed_triples(cube: np.ndarray) -> np.ndarray:
+    """The i ≤ j ≤ k of a symmetric (d, d, d)."""
+    d = len(cube)
+    return cube[np.triu_indices(d)].reshape(-1)[_triple_positions(d)[0]]
+
+
+def unpacked_triples(packed: np.ndarray, d: int) -> np.ndarray:
+    """The symmetric (d, d, d) of its i ≤ j ≤ k."""
+    return packed[_triple_positions(d)[1]].reshape(d, d, d)
 
 
 @lru_cache(maxsize=8)

@@ -22,6 +22,7 @@ from ...errors import check_names
 from ...summaries.kernel_mean import KernelMean
 from ..base import Metric, Sample, Terms, score_pair
 from ..capabilities import (
+    Additive,
     BatchedTerms,
     BiasCorrected,
     ClosedForm,
@@ -34,6 +35,7 @@ from ..capabilities import (
 )
 from ..stratified import InfluenceValues, Pieces, Strata, whole
 from ..streaming import summarized_once
+from .additive_sums import additive_sums
 from .estimators import AllPairs, as_estimator
 from .influence import kernel_influence_values
 from .kernels import as_kernel
@@ -59,6 +61,7 @@ FEW_ROWS_CAUTION = (
 class KID(
     Metric[Any],
     OnePass,
+    Additive,
     MergeablePool,
     PairwisePool,
     SingleRowPool,
@@ -125,6 +128,16 @@ class KID(
 
     def fold(self, dim: int) -> Any:
         return self.estimator.fold(dim)
+
+    def additive_sums(self, dim: int) -> Any:
+        if not isinstance(self.estimator, AllPairs) or type(self).summarize is not KID.summarize:
+            return super().additive_sums(dim)
+        return additive_sums(self.kernel, dim)
+
+    def centred_at(self, centre: np.ndarray) -> KID:
+        if not isinstance(self.kernel, Polynomial):
+            return self
+        return KID(self.kernel.about(centre), self.estimator_option, self.name)
 
     def single_row_summary(self, sample: Sample) -> Any:
         """The kernel mean of a single row, which has pairs in the pool alone."""

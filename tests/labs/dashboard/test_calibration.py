@@ -52,6 +52,44 @@ def test_alike_generators_are_told_apart_in_five_of_a_hundred_worlds_at_most(kin
     assert told / worlds <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / worlds)
 
 
+def of_two_by_client(world, kind, rows, d, metric, case):
+    """What is said of two generators with one distribution a client: alike by intra, or alike by all, and not by both.
+
+    "one shift": each part is as far from its client, so intra is the same; of the second the shifts cancel in the pool.
+    "swapped": the second makes for each client what the first makes for the next one, so all is the same.
+    """
+    rng, draw = np.random.default_rng([18, world]), DRAWN[kind]
+    clients = {f"c{i}": shift + draw(rng, rows, d) for i, shift in enumerate(CLIENTS)}
+    moves = {"one shift": ([1, 1, 1, 1], [1, -1, 1, -1]), "swapped": ([0] * 4, [0] * 4)}[case]
+    made = [
+        [shift + move * np.eye(d)[0] + draw(rng, rows, d) for shift, move in zip(CLIENTS, own, strict=True)]
+        for own in moves
+    ]
+    if case == "swapped":
+        made[1] = made[1][1:] + made[1][:1]
+    generators = {f"g{k}": dict(zip(clients, own, strict=True)) for k, own in enumerate(made)}
+    with closing(nm.Dashboard(clients, generators, metric)) as lab:
+        lab.wait()
+        return lab.verdict[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "rows", "d", "metric", "case"),
+    [
+        ("decaying", 60, 32, "fid", "one shift"),
+        ("heavy tails", 50, 16, "fid", "one shift"),
+        ("decaying", 60, 32, "fid", "swapped"),
+        ("rectified", 150, 64, "fid", "swapped"),
+        ("decaying", 60, 32, "kid", "swapped"),
+    ],
+)
+def test_intra_and_all_disagree_without_reason_in_five_of_a_hundred_worlds_at_most(kind, rows, d, metric, case):
+    worlds = 100
+    told = sum("intra and all disagree" in of_two_by_client(w, kind, rows, d, metric, case) for w in range(worlds))
+    assert told / worlds <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / worlds)
+
+
 @pytest.mark.parametrize("metric", ["fid", "kid"])
 def test_a_generator_that_is_better_is_named(metric):
     said = [verdict(world, "decaying", 200, 16, metric, [1.0, 2.5, 2.6, 2.7]) for world in range(2)]

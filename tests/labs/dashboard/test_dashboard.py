@@ -102,6 +102,7 @@ def test_reset_goes_back_to_the_settings_and_keeps_what_was_attached(dashboard):
     assert all(preset["generators"] == ["narrow", "wide", "off"] for preset in dashboard.presets.values())
 
 
+@pytest.mark.threads
 def test_a_refused_source_is_taken_back_before_anything_else_comes_or_goes(dashboard, monkeypatch):
     free = []
 
@@ -289,6 +290,7 @@ def test_the_snapshot_says_the_verdict(dashboard):
     assert dashboard.verdict[0] in snapshot.alt and snapshot.png.startswith(b"\x89PNG")
 
 
+@pytest.mark.threads
 def test_generators_come_and_go_from_many_threads_and_none_is_lost():
     rng = np.random.default_rng(5)
     clients = {name: rng.normal(size=(30, 2)) for name in "ab"}

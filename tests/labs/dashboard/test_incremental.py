@@ -249,6 +249,7 @@ def test_slopes_are_there_beside_a_client_of_one_row():
     np.testing.assert_allclose(evaluation.slopes("g1", "fid")[:3], alone.slopes("g1", "fid"), rtol=1e-9)
 
 
+@pytest.mark.threads
 def test_readers_see_whole_snapshots_while_one_thread_fills():
     real, made = rows(9)
     wanted = nm.evaluate(real, made, progress=False)

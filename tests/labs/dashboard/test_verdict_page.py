@@ -72,6 +72,36 @@ CASES = {
             "Enough rows for an interval at only 7 of 10 clients.",
         ],
     ),
+    "intra and all disagree, whatever the test of the clients says": (
+        dict(avg=[1, 2], pooled=[2, 1], p=0.4, average="intra", testing=True),
+        "winner",
+        [
+            "On FID, intra and all disagree: Narrow wins by intra, Wide by all. "
+            "Chance and sample size do not explain this.",
+            "Narrow is ahead of Wide by intra: one-sided p < 0.001, unadjusted.",
+            "Wide is ahead of Narrow by all: one-sided p < 0.001, unadjusted.",
+            "Checked: enough rows for an interval at 10 of 10 clients.",
+        ],
+    ),
+    "intra by few rows": (
+        dict(
+            avg=[1, 1.04],
+            pooled=[1, 1.04],
+            plain=[2, 1.5],
+            corrected=True,
+            p=0.01,
+            average="intra",
+            enough=9,
+            few=("x",),
+        ),
+        "size",
+        [
+            "On FID, Wide is first by intra and Narrow by all, which sample size may explain. "
+            "Corrected for few rows, Narrow and Wide are tied.",
+            "Narrow is ahead of Wide: one-sided p = 0.29, unadjusted.",
+            "Enough rows for an interval at only 9 of 10 clients: intra leaves out x.",
+        ],
+    ),
     "few rows, and below 0": (
         dict(avg=[-1, 2], pooled=[-1, 2], p=0.3, enough=6, few=("a", "b", "c", "d"), distance=True),
         "winner",

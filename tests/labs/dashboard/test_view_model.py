@@ -134,6 +134,7 @@ def test_winners_are_those_of_the_page():
     for table in ({"a": [0.3, 0.9, 1.0], "b": [0.5, 0.1, 0.9]}, {"a": [0.3, 0.9, 1.0], "b": [0.4, 0.4, 1.2]}):
         sight = sight_of(table)
         given = {
+            "average": sight.labels["avg"],
             "avgLosses": sight.losses["avg"],
             "allLosses": [],
             "worstLosses": sight.losses["worst"],

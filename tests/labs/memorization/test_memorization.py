@@ -235,6 +235,7 @@ class TestLab:
         move(lab, points=70, data="digits")
         assert lab.base["key"] == "digits 70 0" and len(lab.base["fresh"]) == len(lab.result["memorization"]) == 70
 
+    @pytest.mark.threads
     def test_what_a_thread_writes_while_the_page_writes_is_not_lost(self, memo_lab):
         lab, seen, over, before = memo_lab(points=30), [], threading.Event(), sys.getswitchinterval()
         lab.observe(lambda change: seen.append(lab.curve["at"]), "curve")
@@ -300,6 +301,7 @@ class TestLab:
         move(lab, copied=0.5)
         assert lab._judgement_of(scene_of(lab)) is not known
 
+    @pytest.mark.threads
     def test_the_noise_of_honest_generators_comes_after_and_stays(self, memo_lab):
         lab = memo_lab(points=100)
         assert lab.result["noise"] is None

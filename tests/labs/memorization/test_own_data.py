@@ -255,6 +255,7 @@ class TestOwn:
         send(lab, {"kind": "curve", "scene": lab.scene, "key": "k"})
         assert "own" in until(lambda: lab.curve)["error"]
 
+    @pytest.mark.threads
     def test_many_rows_are_scored_beside_the_notebook_and_their_progress_is_told(self, memo_lab, monkeypatch):
         sets = [np.random.default_rng(k).standard_normal((300, 40)) for k in range(3)]
         wanted = memo_lab(*sets)
@@ -290,6 +291,7 @@ class TestOwn:
         assert '"auth_pct"' in text if does == "export_html" else "FLD none" not in text
         assert lab.scores()["value"].notna().all()
 
+    @pytest.mark.threads
     def test_who_hears_of_the_progress_may_ask_for_the_scores(self, memo_lab, sets, monkeypatch):
         monkeypatch.setattr("nbmetrics.labs.memorization.own_data.MAX_QUICK_OPERATIONS", 0)
         started, may_go = threading.Event(), threading.Event()
@@ -317,6 +319,7 @@ class TestOwn:
             text = lab.export_html(tmp_path / f"{k}.html").read_text()
             assert '"auth_pct"' in text and '"doing"' not in text
 
+    @pytest.mark.threads
     def test_a_lab_that_computes_holds_up_no_other(self, memo_lab, sets, monkeypatch):
         monkeypatch.setattr("nbmetrics.labs.memorization.own_data.MAX_QUICK_OPERATIONS", 0)
         may_go, scored = threading.Event(), Judge.compute_cards

@@ -146,6 +146,7 @@ def test_lightning_itself_keeps_the_weights_of_its_steps(opened, tmp_path):
         assert all(torch.equal(state[name], value) for name, value in module.weights[step].items())
 
 
+@pytest.mark.threads
 def test_save_is_called_inside_log_and_discard_once_a_step_is_not_the_best(monitored):
     run, calls = monitored(clients()), []
     run.on_best(("fid", "all"), lambda step: calls.append(("save", step)), lambda step: calls.append(("discard", step)))

@@ -8,15 +8,16 @@ import pytest
 from nbmetrics.labs.monitor import alarm_rules
 from nbmetrics.labs.monitor.live_run import LiveRun
 from tests.calibration import monitor_alarms, monitor_runs
+from tests.slow import by_default
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", by_default(range(6), 1, 4))  # first to ring for too low a limit, too sure intervals
 def test_healthy_runs_of_each_family_sound_no_alarm(seed):
     _, alarms = monitor_alarms.alarms_of(monitor_runs.healthy(seed))
     assert alarms.to_numpy().tolist() == []
 
 
-@pytest.mark.parametrize("kind", monitor_runs.COLLAPSES)
+@pytest.mark.parametrize("kind", by_default(monitor_runs.COLLAPSES, *monitor_runs.COLLAPSES[-2:]))  # the faintest
 def test_collapses_are_heard_and_their_words_say_from_where(kind):
     script = monitor_runs.collapse(kind, 2)
     history, alarms = monitor_alarms.alarms_of(script)

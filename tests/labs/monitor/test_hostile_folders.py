@@ -79,6 +79,7 @@ def test_a_reader_waits_for_no_fifo(folder, opened, name):
     assert len(run.losses) == (0 if name == run_folder.ROWS else 3) or run.troubles
 
 
+@pytest.mark.threads
 def test_what_waits_for_room_in_the_queue_is_not_wiped_from_the_pending_lines(tmp_path, opened, monkeypatch):
     """Every step that `log` has returned from is in the log or among the pending lines, whatever kills the process."""
     monkeypatch.setattr(scoring_thread, "MAX_QUEUE_STEPS", 2)

@@ -55,6 +55,7 @@ def test_the_page_is_told_every_step_once_in_order(lab, monkeypatch):
     np.testing.assert_allclose(numbers(kept["clients"], "<f4"), wanted[: len(numbers(kept["steps"])) * 2], rtol=1e-6)
 
 
+@pytest.mark.threads
 def test_answers_follow_the_weights_on_show_and_scrubbing_asks_nothing_new(lab):
     log(lab, range(12))
     assert lab.wait(60)
@@ -95,6 +96,7 @@ def test_a_run_in_a_folder_is_opened_as_it_was(tmp_path, opened):
     assert "Monitor of 5 steps and 2 clients: Keep step" in picture.alt
 
 
+@pytest.mark.threads
 def test_close_ends_its_threads(opened):
     """Its own: a Monitor that a test of another file left open keeps its threads, as the notebook's would."""
     others = set(threading.enumerate())
@@ -116,6 +118,7 @@ NOTEBOOK = (
 )
 
 
+@pytest.mark.threads
 def test_an_executed_notebook_shows_the_run_at_its_end():
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in NOTEBOOK])

@@ -112,6 +112,7 @@ def test_rows_are_copied_before_the_loop_goes_on(monitored):
     assert numbers(monitor.table) == pytest.approx(np.tile(expected, (5, 1)))
 
 
+@pytest.mark.threads
 def test_steps_come_in_any_order_twice_and_from_several_threads(monitored):
     monitor = logged(monitored(clients(), "fid", keep_all=True), [4, 0, 2])
     monitor.log(2, rows_of(7), loss=1.0)
@@ -225,6 +226,7 @@ def test_a_monitor_takes_a_twentieth_of_the_time_and_says_what_it_took(monitored
     assert monitor.table["step"].max() == 100
 
 
+@pytest.mark.threads
 def test_the_newest_waits_and_older_ones_give_way_unless_all_are_kept(monitored):
     for keep_all, expected in ((False, [0, 5]), (True, [0, 1, 2, 3, 4, 5])):
         monitor, go, busy = monitored(clients(), "fid", keep_all=keep_all), threading.Event(), threading.Event()

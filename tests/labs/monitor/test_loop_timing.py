@@ -134,6 +134,7 @@ def test_a_step_that_comes_late_is_told_unless_a_cell_ended_before_it(shell):
     assert not shell.events.callbacks[loop_timing.CELL_END]
 
 
+@pytest.mark.threads
 def test_a_step_of_another_thread_is_never_late():
     clock = StepClock()
     assert [clock.tick(step, 1_000.0 + step) for step in range(3)] == [0.0, 0.0, 0.0]
@@ -144,6 +145,7 @@ def test_a_step_of_another_thread_is_never_late():
     assert late == [0.0]
 
 
+@pytest.mark.threads
 def test_a_loop_that_stalls_is_told_while_its_thread_lives_and_its_cell_runs(shell):
     clock, is_done = StepClock(), threading.Event()
     loop_timing.watch_cells(clock)

@@ -101,6 +101,7 @@ def test_scores_of_other_numbers_of_rows_and_rows_in_another_order_are_not_judge
     assert words(own, run([0.2], metrics="kid"))["fid"] == "The other run has no FID."
 
 
+@pytest.mark.threads
 def test_a_page_has_both_runs_under_the_same_weights_and_follows_both(run, opened, tmp_path):
     lab, other = (run(shifts, kind=nm.Monitor, **more) for shifts, more in (([0.0, 0.1], {}), ([0.3, 0.2], {})))
     kept = run([0.5], path=tmp_path / "third")

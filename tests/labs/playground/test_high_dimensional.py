@@ -223,6 +223,7 @@ def test_code_of_python_and_of_the_page_rebuild_the_lab(settings):
     np.testing.assert_allclose(table(made["scores"]), table(lab.scores()), rtol=1e-9)
 
 
+@pytest.mark.threads
 def test_much_is_not_waited_for(monkeypatch):
     monkeypatch.setattr("nbmetrics.labs.playground.lab.is_quick", lambda scene: False)
     gate = []

@@ -173,7 +173,7 @@ def test_the_catalogue_has_a_row_for_each_lesson_in_the_order_of_the_menu():
     table = nm.lessons()
     assert list(table) == ["name", "minutes", "aim", "question", "metric"]
     assert table["name"].tolist() == list(nm.Playground().lessons) == list(builtin_lessons())
-    assert table["metric"].tolist() == ["fid", "kid", "fid", "fid", "fid", "fid"]
+    assert table["metric"].tolist() == ["fid", "kid", "fid", "fid", "fid", "fid", "fid"]
 
 
 VALUE = {

@@ -82,6 +82,7 @@ def test_a_scene_that_was_asked_about_and_answered_is_committed_under_its_own_nu
 
 
 @pytest.mark.parametrize("order", ["a commit overtakes a question", "a question overtakes a commit"])
+@pytest.mark.threads
 def test_the_newest_scene_is_answered_in_whatever_order_they_come(monkeypatch, order):
     lab, gate = nm.Playground(), threading.Event()
     answered = lab._answer_of

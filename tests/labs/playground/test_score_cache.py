@@ -112,6 +112,7 @@ def test_fld_of_a_generator_that_is_the_clients_is_about_0():
     assert abs(fld_all(same)) < 6 < 20 < fld_all(nm.Gaussian([1, 0]))
 
 
+@pytest.mark.threads
 def test_scores_that_are_asked_beside_an_answer_leave_nothing():
     """They may be reweighted ten thousand times, in another thread than that of the answers."""
     lab = nm.Playground([RNG.normal(k, 1, (30, 5)) for k in (0, 1)], {"g": RNG.normal(0, 1, (30, 5))})

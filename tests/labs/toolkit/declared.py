@@ -16,6 +16,7 @@ GENERATORS = [
     {"name": "T", "kind": "truncated", "psi": 1.0},
     {"name": "K", "kind": "copycat", "of": "C", "count": 20},
     {"name": "D", "kind": "data", "data": "mine", **PLACE},
+    {"name": "P", "kind": "by_client", "parts": [{"name": "C", **PLACE}]},
 ]
 PROGRESS = {"name": "L", "guess": 1.0, "revealed": True, "about": {"G": "x"}, "answer": 1.0, "other": 2.0}
 PLAYED = {"clients": [CLIENT], "generators": GENERATORS, "half": 5.0, "samples": 20, "seed": 0, "rev": 1}

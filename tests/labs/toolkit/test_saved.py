@@ -77,7 +77,9 @@ def test_an_exported_page_holds_everything_and_fetches_nothing(new, tmp_path):
 
 
 def test_an_exported_page_says_of_python_what_its_lab_has(tmp_path):
-    said = {lab: parts(made(lab).export_html(tmp_path / f"{lab}.html"))[1]["saved"] for lab in LABS}
+    labs = {lab: made(lab) for lab in LABS if lab != "MemorizationLab"}
+    labs["MemorizationLab"] = nm.MemorizationLab(points=60)  # whose numbers come sooner
+    said = {name: parts(lab.export_html(tmp_path / f"{name}.html"))[1]["saved"] for name, lab in labs.items()}
     assert [lab for lab in LABS if re.search("FLD|precision|intervals", said[lab])] == ["Playground"]
     assert [lab for lab in LABS if "twin" in said[lab]] == ["TwinsLab"]
     assert all(words.startswith("A saved page: ") for words in said.values())

@@ -106,8 +106,8 @@ function pairWords({ rho, rho_hat, scale }) {
 /** A preset, and Reset, are about the pair: the question stays as it stands. */
 class PairToolbar extends Toolbar {
   /** @param {string} name */
-  startOf(name) {
-    const start = super.startOf(name);
+  presetOf(name) {
+    const start = super.presetOf(name);
     const { scene } = this.store;
     return start && withParts(scene, { ...start, question: /** @type {any} */ (scene).question });
   }

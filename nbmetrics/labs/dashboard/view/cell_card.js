@@ -44,7 +44,9 @@ export class CellCard {
     this.root.hidden = i < 0 || g < 0;
     if (this.root.hidden) return;
     setText(this.head, `${client}, ${generator}`);
-    setText(this.score, comparison(cells, scene, client, i));
+    const { by_client: isOwn } = this.store.model.get("board").generators[generator] ?? {};
+    const own = isOwn ? ` Compared with what ${generator} made for ${client}; its row numbers refer to that.` : "";
+    setText(this.score, `${comparison(cells, scene, client, i)}${own}`);
     setText(this.part, shareWords(numbers, cells, scene, i, g));
     this.paintDetails(scene, numbers, cells.isScored[generator][i]);
   }

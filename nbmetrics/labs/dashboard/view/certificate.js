@@ -7,7 +7,7 @@
  * @import { Decided } from "./decision_inputs.js"
  * @import { Numbers, Scene } from "./types.js"
  */
-import { el, setText } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { read } from "../../toolkit/view/json_numbers.js";
 import { isTie, lowest, orderOf } from "../../toolkit/view/ties.js";
 import { inWords, sharesOf } from "./metric_view.js";
@@ -149,7 +149,7 @@ export function certificateSentence(change, generators, clients) {
 
 /* How firmly the winner by avg sits: in what share of weightings it is first, and the least change that dethrones it. */
 
-const HEAD = "How stable is the winner by avg?";
+const headOf = (/** @type {string} */ average) => `How stable is the winner by ${average}?`;
 // Of the weight, so that the rival is ahead and not level.
 const EXTRA_WEIGHT_SHARE = 1e-3;
 
@@ -162,13 +162,14 @@ export class CertificateCard {
     this.button = el("button", { type: "button", "data-lock": "drag" }, ["Try these weights"]);
     this.note = el("p", { class: "nbm-note" });
     const way = el("div", { class: "nbm-decision-way" }, [this.least, this.button]);
-    this.root = card(HEAD, [this.share, way, this.note]);
+    this.root = card(headOf("avg"), [this.share, way, this.note]);
     this.button.addEventListener("click", () => this.try(), { signal });
   }
 
   /** @param {Scene} scene @param {Numbers} numbers @param {Decided} decided */
   paint(scene, { clients, answer, filled }, decided) {
-    const { winner, counted, centres, weights } = decided;
+    const { winner, counted, centres, weights, average } = decided;
+    nameCard(this.root, headOf(average));
     this.root.hidden = scene.generators.length < 2;
     if (this.root.hidden) return;
     const names = counted.map((i) => inWords(clients[i].name));
@@ -206,6 +207,12 @@ function noteOf(few, names, centres) {
   const clients = few ? `Without ${few === 1 ? "the client" : `the ${few} clients`} with too few rows.` : "";
   const scores = odd.length ? `Without ${listed(names, odd)}: some scores are not finite.` : "";
   return [clients, scores].filter(Boolean).join(" ");
+}
+
+/** Call a card by another name. @param {Element} root @param {string} head */
+export function nameCard(root, head) {
+  setAttributes(root, { "aria-label": head });
+  setText(root.children[0], head);
 }
 
 /** @param {string} head @param {Node[]} content */

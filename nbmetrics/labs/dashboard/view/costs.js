@@ -44,9 +44,12 @@ export class Costs {
       );
     });
     const count = Object.keys(generators).length;
+    const which = count === 1 ? "the generator" : `all ${count} generators`;
+    const hasIntra = ledger.some(({ aggregate }) => aggregate === "intra");
+    const forIntra = hasIntra ? " for intra, each client gets the summaries of what was made for it;" : "";
     setText(
       this.note,
-      `If the rows stayed with the clients: for avg, the summaries of ${count === 1 ? "the generator" : `all ${count} generators`} go to each client, which returns one number for each; for all, each client sends one summary, which also gives avg. Being small does not make a summary private.`,
+      `If the rows stayed with the clients: for avg, the summaries of ${which} go to each client, which returns one number for each;${forIntra} for all, each client sends one summary, which also gives avg. Being small does not make a summary private.`,
     );
   }
 }

@@ -14,14 +14,15 @@ import { leastOf } from "./place_ranges.js";
  * @property {Float64Array[]} lined of each generator with all clients, 0 with those that do not count: under any weights
  *   of all clients the order by avg is that of the decision
  * @property {number} winner by avg, -1 for none
+ * @property {string} average what the mean over clients is called
  */
 
 /** @param {Shown} shown @param {number[]} shares @param {string[] | undefined} few @returns {Decided} */
-export function decidedOf({ centres, avgLosses }, shares, few) {
+export function decidedOf({ centres, average, avgLosses }, shares, few) {
   const decided = few?.some(Boolean) ? decidedShares(shares, few) : null;
   const winner = leastOf(avgLosses);
   const everyone = shares.map((_, i) => i);
-  if (!decided) return { counted: everyone, weights: shares, centres, lined: centres, winner };
+  if (!decided) return { counted: everyone, weights: shares, centres, lined: centres, winner, average };
   const counted = everyone.filter((i) => !few?.[i]);
   return {
     counted,
@@ -29,6 +30,7 @@ export function decidedOf({ centres, avgLosses }, shares, few) {
     centres: centres.map((own) => Float64Array.from(counted, (i) => own[i])),
     lined: centres.map((own) => own.map((centre, i) => (few?.[i] ? 0 : centre))),
     winner,
+    average,
   };
 }
 
@@ -55,12 +57,12 @@ function spreadOf(lined, i) {
   return count ? Math.sqrt(squares / count) : 0;
 }
 
-/** Who wins by avg along a weight, in words. @param {[number, number, number][]} parts of `breakpoints` @param {string[]} names @param {string} client @param {(share: number) => string} text */
-export function trackWords(parts, names, client, text) {
-  if (!parts.length) return `Not known yet: who wins by avg as the weight of ${client} changes.`;
+/** Who wins by avg along a weight, in words. @param {[number, number, number][]} parts of `breakpoints` @param {string[]} names @param {string} client @param {(share: number) => string} text @param {string} [average] what the mean over clients is called */
+export function trackWords(parts, names, client, text, average = "avg") {
+  if (!parts.length) return `Not known yet: who wins by ${average} as the weight of ${client} changes.`;
   const [[, , first], ...rest] = parts;
-  if (!rest.length) return `${names[first]} wins by avg whatever the weight of ${client}.`;
+  if (!rest.length) return `${names[first]} wins by ${average} whatever the weight of ${client}.`;
   const [[from]] = rest;
-  const turns = rest.map(([at, , g]) => `from ${text(at)} on ${names[g]} wins by avg`);
-  return `${client}: below ${text(from)} ${names[first]} wins by avg, ${turns.join(", ")}.`;
+  const turns = rest.map(([at, , g]) => `from ${text(at)} on ${names[g]} wins by ${average}`);
+  return `${client}: below ${text(from)} ${names[first]} wins by ${average}, ${turns.join(", ")}.`;
 }

@@ -48,10 +48,10 @@ export class Headline {
       .map((name) => metrics[name]);
     this.others.hidden = !others.length;
     resizeChildren(this.others, others.length, () => this.makeOther()).forEach((button, k) => {
-      const { facts: own, verdict: its, isNear } = others[k];
+      const { facts: own, verdict: its, isNear, average } = others[k];
       setAttributes(button, { "data-metric": own.name });
       setText(button.children[0], `${own.label}:`);
-      setText(button.children[1], `${briefly(its)}${isNear ? " by avg" : ""}`);
+      setText(button.children[1], `${briefly(its, average)}${isNear ? ` by ${average}` : ""}`);
     });
   }
 

@@ -36,8 +36,9 @@ export class HeatMap {
     this.matrix = new Matrix("Clients and generators", signal, (row, column) => this.choose(row, column));
     this.legend = new Legend();
     this.card = new CellCard(store, signal, () => this.edit({ client: "", generator: "" }));
+    this.controls = el("div", { class: "nbm-heat-controls" }, [this.colour.label, this.sorting.label, this.again]);
     this.root = el("section", { class: "nbm-dashboard-card nbm-dashboard-heat", "aria-label": "Heat map" }, [
-      el("div", { class: "nbm-heat-controls" }, [this.colour.label, this.sorting.label, this.again]),
+      this.controls,
       this.folded,
       this.matrix.root,
       this.legend.root,

@@ -30,7 +30,18 @@ const PAUSE_MS = 120;
 const declared = declare(declaration);
 
 export default lab("Dashboard", numbersOf, dashboardView, {
-  traits: ["board", "draws", "result", "details", "mixture", "winners", "namespace", "strips", "clients_strip"],
+  traits: [
+    "board",
+    "draws",
+    "result",
+    "details",
+    "mixture",
+    "winners",
+    "disagreement",
+    "namespace",
+    "strips",
+    "clients_strip",
+  ],
   kind: BoardStore,
   declared,
   refusal,

@@ -9,23 +9,23 @@
 import { NumberTable } from "../../toolkit/view/chart.js";
 import { el, scroller, setAttributes, setText, watchSize } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/name_width.js";
-import { hintOf, legendOf, partsOf, plainTable, rowsOf, savedTable, worstWords } from "./leaderboard_rows.js";
+import { gapName, hintOf, legendOf, partsOf, plainTable, rowsOf, savedTable, worstWords } from "./leaderboard_rows.js";
 import { scoreOf } from "./metric_view.js";
 import { choose, sortByLoss } from "./place_ranges.js";
 import { Ribbon } from "./ribbon.js";
 import { boardPicture } from "./view_pictures.js";
 import { Scale, spansOf, Whisker } from "./whiskers.js";
 
-/** Heads of the columns, by what stands in them. */
-const HEADS = {
-  avgPlace: "place by avg",
-  avg: "avg",
+/** Heads of the columns, by what stands in them. @param {string} average what the mean over clients is called */
+const headsOf = (average) => ({
+  avgPlace: `place by ${average}`,
+  avg: average,
   allPlace: "place by all",
   all: "all",
-  gap: "gap",
+  gap: gapName({ average }),
   worst: "worst client",
-};
-const COLUMNS = /** @type {(keyof typeof HEADS)[]} */ (Object.keys(HEADS));
+});
+const COLUMNS = /** @type {(keyof Cells)[]} */ (Object.keys(headsOf("avg")));
 const SORTS = /** @type {const} */ (["avg", "all", "worst"]);
 // Pixels of the leaderboard where it is narrow, and of one as wide as a phone is, and those that a name may take, of letters of such a size.
 const [NARROW_PX, PHONE_PX] = [700, 340];
@@ -35,14 +35,16 @@ const BESIDE_PX = 560;
 const ROW_PX = { least: 30, plain: 34, most: 56, all: 258 };
 // Of the rows that are shown without scrolling.
 const MAX_UNSCROLLED_PX = 306;
-const MEANINGS =
-  "avg: the weighted mean of the clients’ own scores. all: one score against the clients’ data, pooled by weight.";
+const meaningsOf = (/** @type {string} */ average) =>
+  average === "intra"
+    ? "intra: the weighted mean of the clients’ scores, each with what the generator made for it. all: one score of all that was made against the clients’ data, both pooled by weight."
+    : "avg: the weighted mean of the clients’ own scores. all: one score against the clients’ data, pooled by weight.";
 const FAR = {
   saved: "Not known for these weights: needs a notebook",
   live: "Not known for these weights yet: Python is computing",
 };
 
-/** @typedef {{name: "avg" | "all", column: number, scale: Scale, spans: import("./whiskers.js").Span[], leader: number}} Drawn  of a column */
+/** @typedef {{name: "avg" | "all", label: string, column: number, scale: Scale, spans: import("./whiskers.js").Span[], leader: number}} Drawn  of a column */
 
 export class Leaderboard {
   /** @param {Store} store @param {AbortSignal} signal */
@@ -61,7 +63,7 @@ export class Leaderboard {
     this.body = el("tbody");
     /** @type {BoardRow[]} */
     this.rows = [];
-    this.heads = COLUMNS.map((name) => el("th", { scope: "col", class: `nbm-dashboard-${name}` }, [HEADS[name]]));
+    this.heads = COLUMNS.map((name) => el("th", { scope: "col", class: `nbm-dashboard-${name}` }));
     this.clients = new ClientStrip();
     this.table = el("table", { class: "nbm-scores nbm-dashboard-board", "aria-label": "Leaderboard" }, [
       el("thead", {}, [el("tr", {}, [el("th", { scope: "col" }, ["Generator", this.clients.root]), ...this.heads])]),
@@ -72,7 +74,7 @@ export class Leaderboard {
     this.numbers = new NumberTable("Numbers of the leaderboard");
     this.ribbon = new Ribbon(store, signal);
     this.worst = el("p", { class: "nbm-dashboard-worst-off" });
-    this.hint = el("p", { class: "nbm-note nbm-dashboard-hint", title: MEANINGS });
+    this.hint = el("p", { class: "nbm-note nbm-dashboard-hint" });
     this.sort = el("div", { class: "nbm-dashboard-sort", role: "group", "aria-label": "Sort by" }, [
       el("span", { "aria-hidden": "true" }, ["Sort by"]),
       ...this.sorts,
@@ -96,7 +98,7 @@ export class Leaderboard {
   /** @param {typeof SORTS[number]} by */
   makeSort(by) {
     const { store, signal } = this;
-    const button = el("button", { type: "button" }, [by === "worst" ? "worst client" : by]);
+    const button = el("button", { type: "button" });
     const sort = () => store.edit(/** @type {any} */ ({ ...store.scene, by }), "");
     button.addEventListener("click", sort, { signal });
     this.heads[COLUMNS.indexOf(by)].addEventListener("click", sort, { signal });
@@ -110,6 +112,7 @@ export class Leaderboard {
     setAttributes(this.table, { "data-rev": scene.rev });
     this.paintHead(scene, shown);
     setText(this.hint, hintOf(shown));
+    setAttributes(this.hint, { title: meaningsOf(shown.average) });
     this.root.classList.toggle("nbm-dashboard-full", this.isFull);
     for (const part of [this.sort, this.legend]) part.hidden = !this.isFull;
     const rows = rowsOf(scene, numbers, shown);
@@ -140,7 +143,7 @@ export class Leaderboard {
       row.paint(g, name, cells, look, turn === undefined || (this.isFull && at % 2 === turn % 2));
       row.mark(isChosen, at === this.focused);
     });
-    const logs = drawn.filter(({ scale }) => scale.isLog).map(({ name }) => name);
+    const logs = drawn.filter(({ scale }) => scale.isLog).map(({ label }) => label);
     setText(this.legend, legendOf(numbers, shown, logs));
     this.numbers.paint(this.isFull, () => plainTable(scene, numbers, shown));
   }
@@ -173,13 +176,16 @@ export class Leaderboard {
   }
 
   /** @param {Scene} scene @param {Shown} shown */
-  paintHead({ by }, { isOne, facts }) {
+  paintHead({ by }, { isOne, facts, average }) {
+    const heads = headsOf(average);
+    COLUMNS.forEach((name, k) => setText(this.heads[k], heads[name]));
     this.table.classList.toggle("nbm-dashboard-same", isOne && facts.same);
     this.table.classList.toggle("nbm-dashboard-single", isOne && !facts.same);
-    setText(this.heads[0], isOne ? "place" : HEADS.avgPlace);
-    setText(this.heads[1], isOne && !facts.same ? facts.label : HEADS.avg);
+    if (isOne) setText(this.heads[0], "place");
+    if (isOne && !facts.same) setText(this.heads[1], facts.label);
     this.sorts[SORTS.indexOf("all")].hidden = facts.pooled === false;
     SORTS.forEach((name, k) => {
+      setText(this.sorts[k], heads[name]);
       setAttributes(this.sorts[k], { "aria-pressed": String(name === by) });
       const head = this.heads[COLUMNS.indexOf(name)];
       if (name === by) setAttributes(head, { "aria-sort": facts.higher ? "descending" : "ascending" });
@@ -188,7 +194,7 @@ export class Leaderboard {
   }
 
   /** What is drawn of a column: the dots of all generators on its scale. @param {import("./leaderboard_rows.js").Part} part @param {Shown} shown @returns {Drawn} */
-  scaleSpans({ name, centres, errors, ranges }, { facts }) {
+  scaleSpans({ name, label, centres, errors, ranges }, { facts }) {
     const [leader] = sortByLoss(centres);
     const scale = this.scales[name];
     const spans = spansOf(
@@ -197,7 +203,7 @@ export class Leaderboard {
       ranges.margins[leader],
     );
     scale.fit(facts.name, spans);
-    return { name, column: 1 + COLUMNS.indexOf(name), scale, spans, leader };
+    return { name, label, column: 1 + COLUMNS.indexOf(name), scale, spans, leader };
   }
 
   /** @returns {import("./leaderboard.js").Strips} */

@@ -10,7 +10,7 @@ import { leastOf, placesOf, placeTexts, rangeText, sortByLoss } from "./place_ra
 import { listed, percent } from "./verdict.js";
 
 /**
- * @typedef {{name: "avg" | "all", plain: number[], centres: number[], errors: number[] | null, ranges: Ranges}} Part  one
+ * @typedef {{name: "avg" | "all", label: string, plain: number[], centres: number[], errors: number[] | null, ranges: Ranges}} Part  one
  *   of the two aggregates: its scores, and as losses what decisions use
  * @typedef {{text: string, small: string, value?: number, isOld?: boolean, isFar?: boolean,
  *   title?: string}} Cell  old where Python will say
@@ -22,14 +22,14 @@ import { listed, percent } from "./verdict.js";
 const INTERVAL_ERRORS = 1.959964;
 const DIGITS = 6;
 const NOT_YET = { text: "…", small: "", value: NaN, isOld: true };
-const OTHERS = { text: "–", small: "", value: NaN, isOld: false, title: "avg leaves out clients that all includes" };
+const NO_GAP = { text: "–", small: "", value: NaN, isOld: false };
 const TOO_FAR = { text: "–", small: "", value: NaN, isOld: true, isFar: true };
 
 /** @param {Shown} shown @returns {Part[]} */
-export function partsOf({ plainAvg, all, avgLosses, allLosses, errors, byAvg, byAll }) {
+export function partsOf({ average, plainAvg, all, avgLosses, allLosses, errors, byAvg, byAll }) {
   return [
-    { name: "avg", plain: plainAvg, centres: avgLosses, errors: errors.avg, ranges: byAvg.ranges },
-    { name: "all", plain: all, centres: allLosses, errors: errors.all, ranges: (byAll ?? byAvg).ranges },
+    { name: "avg", label: average, plain: plainAvg, centres: avgLosses, errors: errors.avg, ranges: byAvg.ranges },
+    { name: "all", label: "all", plain: all, centres: allLosses, errors: errors.all, ranges: (byAll ?? byAvg).ranges },
   ];
 }
 
@@ -54,7 +54,7 @@ export function rowsOf({ generators, generator, by }, numbers, shown) {
 
 /** @param {number} g @param {Numbers} numbers @param {Shown} shown @param {Part[]} parts @param {number[][]} places @returns {Cells} */
 function cellsOf(g, { clients }, shown, parts, places) {
-  const { facts, isScored, few, isNear, isAllKnown } = shown;
+  const { average, facts, isScored, few, isNear, isAllKnown } = shown;
   const count = isScored[g].filter(Boolean).length;
   const isWhole = count === clients.length;
   const near = isNear ? "≈\u00a0" : "";
@@ -81,7 +81,7 @@ function cellsOf(g, { clients }, shown, parts, places) {
     allPlace,
     all: isFar ? TOO_FAR : isAllKnown[g] ? number(all, plainAll, near) : NOT_YET,
     gap: few.length
-      ? OTHERS
+      ? { ...NO_GAP, title: `${average} leaves out clients that all includes` }
       : isFar
         ? TOO_FAR
         : isAllKnown[g] && hasAvg
@@ -96,9 +96,10 @@ function cellsOf(g, { clients }, shown, parts, places) {
 }
 
 /** What to look for on the first level. @param {Shown} shown */
-export function hintOf({ facts }) {
-  if (facts.pooled === false) return "";
-  return "avg: mean over clients. all: clients pooled.";
+export function hintOf({ average, facts }) {
+  const isIntra = average === "intra";
+  if (facts.pooled === false) return isIntra ? `No all: ${facts.label} cannot weight rows.` : "";
+  return `${average}: mean over clients${isIntra ? ", each with its own output" : ""}. all: clients pooled.`;
 }
 
 /** The client that is worst off with the winner by avg. @param {Scene} scene @param {Numbers} numbers @param {Shown} shown */
@@ -118,7 +119,7 @@ export function scoreText(value) {
 }
 
 /** What the lines beside the dots mean. @param {Numbers} numbers @param {Shown} shown @param {string[]} logs aggregates on a logarithmic scale */
-export function legendOf(numbers, { facts, errors, byAll, few }, logs) {
+export function legendOf(numbers, { average, facts, errors, byAll, few }, logs) {
   const exact = errors.avg?.every((error) => error === 0);
   const lines = exact
     ? "Exact scores: nothing was sampled, so there are no intervals."
@@ -127,20 +128,26 @@ export function legendOf(numbers, { facts, errors, byAll, few }, logs) {
     facts.higher ? "Higher is better." : "Lower is better.",
     errors.avg ? lines : "No intervals: places may be chance.",
     "2 (1–4): second by score, first to fourth when chance is allowed for.",
-    few.length ? leftOut(numbers, few) : "",
+    few.length ? leftOut(numbers, few, average) : "",
     facts.corrected ? "Scores are corrected for few rows; “plain” marks uncorrected ones." : "",
-    facts.same && !byAll ? "avg and all always agree: they differ by the same number for every generator." : "",
+    facts.same && !byAll ? `${average} and all always agree: they differ by the same number for every generator.` : "",
+    average === "intra" ? "How much of intra − all comes from numbers of rows is not known." : "",
     logs.length ? `Dots of ${logs.join(" and ")} are on a logarithmic scale.` : "",
   ]
     .filter(Boolean)
     .join(" ");
 }
 
-/** Who does not count by avg, and for how much they would. @param {Numbers} numbers @param {number[]} few */
-function leftOut({ clients, shares }, few) {
+/** Who does not count by avg, and for how much they would. @param {Numbers} numbers @param {number[]} few @param {string} average */
+function leftOut({ clients, shares }, few, average) {
   const names = few.map((i, k) => `${inWords(clients[i].name)} (${clients[i].rows}${k ? "" : " rows"})`);
   const share = few.reduce((sum, i) => sum + shares[i], 0);
-  return `avg and worst client leave out ${listed(names, [...names.keys()])}, ${percent(share)} of the weight: too few rows.`;
+  return `${average} and worst client leave out ${listed(names, [...names.keys()])}, ${percent(share)} of the weight: too few rows.`;
+}
+
+/** What average − all is called. @param {{average: string}} shown */
+export function gapName({ average }) {
+  return average === "intra" ? "intra − all" : "gap";
 }
 
 /** @param {number} value */
@@ -166,9 +173,9 @@ export function plainTable({ generators }, { clients }, shown) {
   ];
   const heads = [
     "Generator",
-    ...parts.flatMap(({ name }) => headsOf(name)),
-    "gap",
-    "gap by size",
+    ...parts.flatMap(({ label }) => headsOf(label)),
+    gapName(shown),
+    ...sizes.heads,
     "worst",
     "of client",
   ];
@@ -196,7 +203,7 @@ export function plainTable({ generators }, { clients }, shown) {
 export function savedTable({ generators }, shown) {
   const { facts, byAll } = shown;
   const parts = partsOf(shown).slice(0, byAll || facts.same ? 2 : 1);
-  const heads = parts.flatMap(({ name }) => [name, ...(facts.corrected ? [`plain ${name}`] : [])]);
+  const heads = parts.flatMap(({ label }) => [label, ...(facts.corrected ? [`plain ${label}`] : [])]);
   const rows = sortByLoss(shown.avgLosses).map((g) => {
     const own = parts.map(({ centres }) => scoreText(scoreOf(facts, centres[g])));
     const cells = parts.flatMap(({ plain }, k) => [own[k], ...(facts.corrected ? [scoreText(plain[g])] : [])]);

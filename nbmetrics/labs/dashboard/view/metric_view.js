@@ -69,15 +69,28 @@ export function scoreOf({ best, higher }, loss) {
 
 /** @typedef {{board: Board, scene: Scene, shares: number[], result: any, draws: any, moved: number[] | null}} Inputs */
 
-/** @param {MetricFacts} facts @param {Inputs} inputs @returns {Shown} */
-function shownOf(facts, inputs) {
+/** What the mean over clients is called: intra where a generator on show has one distribution for each client. @param {Board} board @param {string[]} generators */
+export function averageName({ generators: facts = {} }, generators) {
+  return generators.some((name) => facts[name]?.by_client) ? "intra" : "avg";
+}
+
+/** The facts of a metric, of the generators on show: with one distribution for each client avg's theorem is not intra's, and there may be no pooled score. @param {MetricFacts} facts @param {Inputs} inputs @returns {MetricFacts} */
+function factsOf(facts, { board, scene }) {
+  if (averageName(board, scene.generators) === "avg") return facts;
+  const isPooled = !scene.generators.some((name) => board.generators[name]?.unpooled?.includes(facts.name));
+  return { ...facts, same: false, pooled: isPooled && facts.pooled };
+}
+
+/** @param {MetricFacts} given @param {Inputs} inputs @returns {Shown} */
+function shownOf(given, inputs) {
   const { board, scene, shares, result } = inputs;
+  const facts = factsOf(given, inputs);
   const { name } = facts;
   const values = cellsOf(board.values[name], inputs);
   const centres = cellsOf(board.centres[name], inputs);
   const isScored = knownOf(board.values[name], inputs);
   const avg = average(values, shares);
-  const packed = inputs.moved ? board.gaps?.[name] : undefined;
+  const packed = inputs.moved && facts.same ? board.gaps?.[name] : undefined;
   const gap = packed && kidGap(packed, shares);
   const isAlone = facts.pooled !== false && shares.filter((share) => share > 0).length === 1; // all is its data, so avg
   const isNear = inputs.moved !== null && gap === undefined && !isAlone;
@@ -102,13 +115,16 @@ function shownOf(facts, inputs) {
   const allNoise = isAlone ? avgNoise : noiseOf(scene.generators, result.all_draws?.[name], noiseOfOne);
   const isUnknown = !isNear && allLosses.every(Number.isNaN);
   const byAll = isOne || isUnknown ? null : aggregate(losses(all), allLosses, allNoise);
-  const found = verdictOf(byAvg, byAll, aboutOf(facts, isScored, inputs), { isOne, isNear }, inputs);
+  const isIntra = averageName(board, scene.generators) === "intra"; // of which the gap by numbers of rows is not known
+  const about = aboutOf(facts, isScored, inputs);
+  const found = verdictOf(byAvg, byAll, about, { isOne, isNear }, inputs);
   const isAllSaid = scene.generators.every((generator) => isPooledKnown(name, generator, isNear, result));
   const shown = {
     facts,
     values,
     centres,
     isScored,
+    average: about.average,
     avg,
     all,
     plainAvg,
@@ -116,7 +132,7 @@ function shownOf(facts, inputs) {
     few,
     avgLosses: Array.from(byAvg.centres),
     allLosses,
-    size: scene.generators.map((generator) => read(result.size?.[name]?.[generator])),
+    size: scene.generators.map((generator) => (isIntra ? NaN : read(result.size?.[name]?.[generator]))),
     isOne: isOne || (isUnknown && isAllSaid),
     isNear,
     isFar: isNear && all.every(Number.isNaN),
@@ -160,7 +176,7 @@ function verdictOf(byAvg, byAll, about, { isOne, isNear }, { scene }) {
   const { label } = about;
   if (isOne) return verdict(names, byAvg, null, about);
   if (!byAll || isNear) {
-    const named = verdict(names, byAvg, null, { ...about, label: `${label} avg` });
+    const named = verdict(names, byAvg, null, { ...about, label: `${label} ${about.average}` });
     const [headline, ...rest] = named.sentences;
     return isNear ? { ...named, sentences: [`${headline} ${NOT_FOR_THESE}`, ...rest] } : named;
   }
@@ -247,7 +263,7 @@ function errorsOf(noise) {
 }
 
 /** What the verdict has to know beside losses. @param {MetricFacts} facts @param {boolean[][]} isScored @param {Inputs} inputs @returns {import("./verdict.js").About} */
-function aboutOf({ name, label, same, corrected, distance, sure, why }, isScored, { board, shares, result }) {
+function aboutOf({ name, label, same, corrected, distance, sure, why }, isScored, { board, scene, shares, result }) {
   const few = board.few?.[name];
   const left = () => board.clients.filter((_, i) => few?.[i]).map((client) => inWords(client.name));
   const p = read(result.p);
@@ -262,6 +278,7 @@ function aboutOf({ name, label, same, corrected, distance, sure, why }, isScored
     p: Number.isNaN(p) ? null : p,
     few: few ? once(few, left) : [],
     distance,
+    average: averageName(board, scene.generators),
     testing: (Boolean(board.filled.doing) || result.tested === false) && !board.filled.stopped,
   };
 }

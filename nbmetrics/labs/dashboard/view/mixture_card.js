@@ -16,7 +16,7 @@ import { slides } from "../../toolkit/view/slider.js";
 import { orderOf, sameScores } from "../../toolkit/view/ties.js";
 import { card, withWeight } from "./certificate.js";
 import { inWords, sharesOf } from "./metric_view.js";
-import { percent } from "./verdict.js";
+import { listed, percent } from "./verdict.js";
 
 const HEAD = "Would a mixture do better?";
 const WHAT = "A mixture takes its rows from several generators, in the shares with the lowest KID-all.";
@@ -97,6 +97,8 @@ export class MixtureCard {
     this.root.hidden = scene.generators.length < 2 || isTable;
     const mixture = /** @type {Mixture} */ (this.store.model.get("mixture") ?? {});
     if (mixture.doing || mixture.error || isOf(mixture, scene, shares)) this.isAsked = false;
+    const own = ownNames(this.store.model.get("board"), scene);
+    if (own.length) return this.refuse(own);
     const isFound = mixture.alpha !== undefined;
     const isOld = isFound && !isOf(mixture, scene, shares);
     setText(this.button, isOld ? "Find the best mixture again" : "Find the best mixture");
@@ -107,6 +109,17 @@ export class MixtureCard {
     if (!isFound) return;
     this.take(mixture, clients);
     this.paintFound();
+  }
+
+  /** No mixture is sought of generators with one distribution for each client. @param {string[]} names */
+  refuse(names) {
+    const which = listed(names.map(inWords), [...names.keys()]);
+    const have = names.length > 1 ? "have" : "has";
+    setText(
+      this.wait,
+      `Mixtures are of generators with one distribution for all clients; ${which} ${have} one for each.`,
+    );
+    this.button.hidden = this.body.hidden = true;
   }
 
   /** @param {Mixture} mixture @param {boolean} isFound @param {boolean} isOld */
@@ -183,6 +196,11 @@ export class MixtureCard {
     setText(this.costs, clientsSentence(saved, clients, name));
     this.numbers.paint(this.fold.open, () => tableOf(scores.clients, alone, clients, name));
   }
+}
+
+/** Those on show with one distribution for each client. @param {import("./types.js").Board} board @param {Scene} scene */
+function ownNames({ generators: facts }, { generators }) {
+  return generators.filter((name) => facts[name]?.by_client);
 }
 
 /** Whether it is of the weights and the generators on show. @param {Mixture} mixture @param {Scene} scene @param {number[]} shares */

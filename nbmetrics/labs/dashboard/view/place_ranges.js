@@ -267,14 +267,14 @@ export function crossings(left, right, byLeft, byRight) {
   return kinds;
 }
 
-/** A verdict in a few words. @param {import("./verdict.js").Verdict} verdict */
-export function briefly({ state, avg, all }) {
+/** A verdict in a few words. @param {import("./verdict.js").Verdict} verdict @param {string} [average] what the mean over clients is called */
+export function briefly({ state, avg, all }, average = "avg") {
   if (state === "size") return "order explained by sample size";
   if (state === "testing") return "testing …";
   if (state === "unknown")
     return avg.length === 1 && all.length === 1 ? `${avg[0]}, not shown to be best` : "not enough data";
   const isSame = avg.length === all.length && avg.every((name) => all.includes(name));
-  if (!isSame) return state === "winner" ? `${avg[0]} by avg, ${all[0]} by all` : "no single winner";
+  if (!isSame) return state === "winner" ? `${avg[0]} by ${average}, ${all[0]} by all` : "no single winner";
   return avg.length === 1 ? `${avg[0]} wins` : avg.length === 2 ? `${avg.join(" and ")} tie` : `${avg.length} tie`;
 }
 

@@ -88,10 +88,10 @@ export function othersText(count) {
 }
 
 /** The winners, each once, with what it wins. @param {Shown} shown @returns {Choice[]} */
-export function choicesOf({ avgLosses, allLosses, worstLosses, byAll, isNear, facts }) {
+export function choicesOf({ average, avgLosses, allLosses, worstLosses, byAll, isNear, facts }) {
   const hasAll = byAll !== null && !isNear;
   const wins = [
-    { words: facts.same ? "by avg and by all" : "by avg", g: leastOf(avgLosses) },
+    { words: `by ${average}${facts.same ? " and by all" : ""}`, g: leastOf(avgLosses) },
     ...(hasAll ? [{ words: "by all", g: leastOf(allLosses) }] : []),
     { words: "for the worst client", g: leastOf(worstLosses) },
   ];

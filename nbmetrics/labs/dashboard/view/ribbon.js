@@ -14,7 +14,6 @@ import { choose, crossings, ordersBeside, rangeText, tiers } from "./place_range
 
 const ROW_PX = { few: 28, many: 21 };
 const MAX_GENERATORS_WIDE_ROWS = 8;
-const HEADS = ["by avg", "by all"];
 const HEAD_PX = 20;
 // Of the head of the table that it stands beside, as in style.css.
 const BESIDE_HEAD_PX = 28;
@@ -34,7 +33,7 @@ export class Ribbon {
     this.ends = [100, 200];
     this.top = HEAD_PX;
     this.rooms = [80, 80];
-    this.heads = HEADS.map((text) => svg("text", { class: "nbm-quiet" }, [text]));
+    this.heads = [0, 1].map(() => svg("text", { class: "nbm-quiet" }));
     this.lines = svg("g");
     this.brackets = svg("g", { class: "nbm-dashboard-brackets" });
     this.drawing = svg("svg", { class: "nbm-chart", role: "img" }, [...this.heads, this.brackets, this.lines]);
@@ -47,7 +46,7 @@ export class Ribbon {
   }
 
   /** @param {Scene} scene @param {Shown} shown @param {Beside | null} [beside] where it stands beside a table, whose names it does not repeat */
-  paint({ generators, generator }, { byAvg, byAll: known, facts, isOne, isFar }, beside = null) {
+  paint({ generators, generator }, { average, byAvg, byAll: known, facts, isOne, isFar }, beside = null) {
     this.root.hidden = isOne || generators.length < 2;
     if (this.root.hidden) return;
     this.root.style.visibility = isFar || !known ? "hidden" : ""; // its room is kept
@@ -76,7 +75,8 @@ export class Ribbon {
       setAttributes(line, { "data-generator": generators[g], "data-crossed": crossed[g] });
     });
     this.paintBrackets(groups, row);
-    const spoken = generators.map((name, g) => `${name} ${words[g][0]} by avg, ${words[g][1]} by all`);
+    for (const [k, label] of [average, "all"].entries()) setText(this.heads[k], `by ${label}`);
+    const spoken = generators.map((name, g) => `${name} ${words[g][0]} by ${average}, ${words[g][1]} by all`);
     setAttributes(this.drawing, { "aria-label": `Places on ${facts.label}: ${spoken.join("; ")}` });
   }
 
@@ -104,7 +104,6 @@ export class Ribbon {
         y: isBeside ? 18 : 12,
         "text-anchor": k ? "start" : isNarrow ? "middle" : "end",
       });
-      setText(head, HEADS[k]);
     });
   }
 

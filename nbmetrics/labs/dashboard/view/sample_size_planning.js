@@ -77,13 +77,13 @@ export function settle(away, variances, sizes) {
   };
 }
 
-/** The advice. @param {Settling} found @param {string} leader @param {string} rival @param {string[]} clients */
-export function settleSentence({ now, rows, buys }, leader, rival, clients) {
+/** The advice. @param {Settling} found @param {string} leader @param {string} rival @param {string[]} clients @param {string} [average] what the mean over clients is called */
+export function settleSentence({ now, rows, buys }, leader, rival, clients, average = "avg") {
   if (Number.isNaN(now)) return `Not known: how many more rows would decide between ${leader} and ${rival}.`;
   if (!buys.length) return `More rows would change nothing: ${leader} and ${rival} are compared exactly.`;
   const present = `one-sided ${pText(now)}`;
   if (now <= SETTLED_PVALUE) {
-    return `More rows would hardly change the winner by avg: ${present} for ${leader} over ${rival}, unadjusted.`;
+    return `More rows would hardly change the winner by ${average}: ${present} for ${leader} over ${rival}, unadjusted.`;
   }
   const [n, best] = [ROWS.indexOf(rows), buys[0]];
   const source = best.client === null ? "each of the two generators" : clients[best.client];
@@ -140,10 +140,11 @@ export class SettleCard {
       );
     }
     if (isOld) return; // Python answers in a moment
-    const { avgLosses, byAvg } = metrics[scene.metric];
+    const { average, avgLosses, byAvg } = metrics[scene.metric];
     const plan = settle(apart(avgLosses, byAvg.noise, a, b), buys.variances ?? [], buys.sizes ?? []);
     const names = clients.map(({ name }) => inWords(name));
-    setText(this.sentence, settleSentence(plan, inWords(scene.generators[a]), inWords(scene.generators[b]), names));
+    const [leader, rival] = [a, b].map((g) => inWords(scene.generators[g]));
+    setText(this.sentence, settleSentence(plan, leader, rival, names, average));
     this.paintTable(plan.buys.length > 0 && plan.now > SETTLED_PVALUE ? plan : null, names);
   }
 

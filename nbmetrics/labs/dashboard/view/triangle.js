@@ -4,7 +4,7 @@
  *
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Decided } from "./decision_inputs.js"
- * @import { MetricFacts, Numbers, Scene } from "./types.js"
+ * @import { Numbers, Scene, Shown } from "./types.js"
  * @import { Told, Winners } from "./winner_regions.js"
  */
 import { resizeChildren } from "../../toolkit/view/chart.js";
@@ -151,14 +151,14 @@ export class Triangle {
     else if (!this.store.isLocked("drag")) this.point.removeAttribute("aria-disabled");
   }
 
-  /** Who wins where, and at the point. @param {Scene} scene @param {import("./types.js").Shown} shown @param {Decided} decided @param {{shares: number[], groups: number[], parts: number[]}} at */
-  paintWinners({ generators }, { facts, allLosses }, { lined, winner }, { shares, groups, parts }) {
+  /** Who wins where, and at the point. @param {Scene} scene @param {Shown} shown @param {Decided} decided @param {{shares: number[], groups: number[], parts: number[]}} at */
+  paintWinners({ generators }, shown, { lined, winner }, { shares, groups, parts }) {
     const isMoving = Boolean(this.store.before);
     const isOld = isMoving && this.drag < 0;
     this.drawing.classList.toggle("nbm-triangle-old", isOld);
-    if (!isMoving) this.winners = this.choice.paint(/** @type {any} */ (this.store.scene), facts, groups, shares);
+    if (!isMoving) this.winners = this.choice.paint(/** @type {any} */ (this.store.scene), shown, groups, shares);
     const { winners } = this;
-    const byAll = () => (winners && !isOld ? winnerAt(winners, generators, parts) : leastOf(allLosses));
+    const byAll = () => (winners && !isOld ? winnerAt(winners, generators, parts) : leastOf(shown.allLosses));
     const first = winners ? byAll() : winner;
     if (isMoving) return this.paintWinner(generators[first]);
     const flat = () => regions(lined, groups, shares).map((polygon) => (polygon.length ? [polygon] : []));
@@ -166,7 +166,7 @@ export class Triangle {
     const small = this.paintRegions(curved?.patches ?? flat(), generators, first);
     this.drawing.classList.toggle("nbm-triangle-curved", winners !== null);
     setAttributes(this.turns, { d: curved?.turns ?? "" });
-    setText(this.note, noteOf(this.isHeld, this.choice.words(facts, winners), small));
+    setText(this.note, noteOf(this.isHeld, this.choice.words(shown, winners), small));
   }
 
   /** What is drawn of the same winners and names stays. @param {Winners} winners @param {string[]} names */
@@ -364,14 +364,16 @@ function spansAt(polygons, y) {
 
 /* By which aggregate the triangle of weights shows who wins: avg, which the page knows, or all, which Python computes for the groups on show once it is chosen. */
 
+const WAYS = /** @type {const} */ (["avg", "all"]);
+
 export class WinnerChoice {
   /** @param {Store} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.by = "avg";
     this.asked = "";
-    this.buttons = ["avg", "all"].map((by) => {
-      const button = el("button", { type: "button" }, [by]);
+    this.buttons = WAYS.map((by) => {
+      const button = el("button", { type: "button" });
       button.addEventListener("click", () => this.choose(by), { signal });
       return button;
     });
@@ -394,15 +396,17 @@ export class WinnerChoice {
     return this.store.model.get("winners") ?? {};
   }
 
-  /** What is to be drawn by all; null where it is avg's. @param {Scene} scene @param {MetricFacts} facts @param {number[]} groups @param {number[]} shares @returns {Winners | null} */
-  paint(scene, { same, pooled }, groups, shares) {
+  /** What is to be drawn by all; null where it is avg's. @param {Scene} scene @param {Shown} shown @param {number[]} groups @param {number[]} shares @returns {Winners | null} */
+  paint(scene, { facts: { same, pooled }, average }, groups, shares) {
     const { store, told } = this;
     const within = withinOf(shares, groups);
     const winners = winnersOf(told, scene, groups, within);
     const isOpen = this.by === "all" || winners !== null || !store.saved;
     this.root.hidden = same || pooled === false || !isOpen;
-    for (const button of this.buttons)
-      setAttributes(button, { "aria-pressed": String(button.textContent === this.by) });
+    this.buttons.forEach((button, k) => {
+      setText(button, k ? "all" : average);
+      setAttributes(button, { "aria-pressed": String(WAYS[k] === this.by) });
+    });
     if (this.root.hidden || this.by === "avg") return null;
     const isComplete = winners !== null && !told.doing;
     if (!isComplete && !store.before && !store.saved && !store.lost) this.ask(scene, groups, within);
@@ -417,10 +421,10 @@ export class WinnerChoice {
     this.store.send({ kind: "winners", scene });
   }
 
-  /** What the triangle shows. @param {MetricFacts} facts @param {Winners | null} winners */
-  words({ label, same, pooled }, winners) {
+  /** What the triangle shows. @param {Shown} shown @param {Winners | null} winners */
+  words({ facts: { label, same, pooled }, average }, winners) {
     const { store, told } = this;
-    const byAvg = `Who wins by ${label} avg`;
+    const byAvg = `Who wins by ${label} ${average}`;
     if (same) return `${byAvg}; by all it is the same, as always with ${label}.`;
     if (pooled === false) return `${byAvg}.`;
     if (this.root.hidden) return `${byAvg}. By all: available in a notebook.`;

@@ -12,7 +12,7 @@ import { deviation, firstOf, inErrors, leaders, leads, upperTail } from "./place
  * @typedef {{plain: ArrayLike<number>, centres: ArrayLike<number>, noise: Noise | null, ranges: Ranges}} Aggregate
  *   the generators by avg, or by all, as losses: lower is better
  * @typedef {{label: string, same?: boolean, corrected?: boolean, clients?: number, scored?: number, enough?: number | null,
- *   p?: number | null, why?: string, few?: string[], distance?: boolean, testing?: boolean}} About  as in Python, with its defaults
+ *   p?: number | null, why?: string, few?: string[], distance?: boolean, testing?: boolean, average?: string}} About  as in Python, with its defaults
  * @typedef {Required<About>} Context
  * @typedef {{state: "winner" | "tie" | "size" | "unknown" | "testing", avg: string[], all: string[], sentences: string[]}} Verdict
  */
@@ -20,7 +20,6 @@ import { deviation, firstOf, inErrors, leaders, leads, upperTail } from "./place
 const SIGNIFICANCE_LEVEL = 0.05;
 const [MAX_NAMES_LISTED, NAMES_LISTED_OF_MORE] = [5, 3];
 const SURE_ERRORS = 3.29;
-const BY = ["avg", "all"];
 const DEFAULTS = {
   same: false,
   corrected: false,
@@ -31,6 +30,7 @@ const DEFAULTS = {
   few: [],
   distance: false,
   testing: false,
+  average: "avg",
 };
 
 /** Losses with the places that follow from them. @param {ArrayLike<number>} plain @param {ArrayLike<number>} centres @param {Noise | null} noise @returns {Aggregate} */
@@ -60,19 +60,23 @@ export function verdict(names, avg, pooled, context) {
   }
   const sure = placed.filter((g) => !sides.some((side) => isUnsure(side, g)));
   const areKnown = sure.length >= 2 && sides.every(isKnown);
-  if (about.testing && !(areKnown && (!pooled || isTested(about.p) || isExact(sides)))) {
+  const hasTest = !pooled || !isOfClients(about) || isTested(about.p);
+  if (about.testing && !(areKnown && (hasTest || isExact(sides)))) {
     const winners = sides.map(({ plain }) => firstOf(plain));
-    const body = `on ${about.label}, ${firsts(names, winners)} so far; testing whether that is chance …`;
+    const body = `on ${about.label}, ${firsts(names, winners, about)} so far; testing whether that is chance …`;
     return verdictOf("testing", names, winners, [body, ...withoutScore(names, placed)], about);
   }
   if (!areKnown) {
     const winners = sides.map(({ plain }) => firstOf(plain));
-    const body = `on ${about.label}, ${firsts(names, winners)}; this may be chance: ${about.why}.`;
+    const body = `on ${about.label}, ${firsts(names, winners, about)}; this may be chance: ${about.why}.`;
     return verdictOf("unknown", names, winners, [body, ...withoutScore(names, placed), ...under], about);
   }
   const winners = sides.map(({ ranges, centres }) => leaders(ranges, centres).filter((g) => sure.includes(g)));
   const { state, body } = stateAndHeadline(names, sides, winners, about, sure.length);
-  const more = [...pValues(names, sides, sure), ...winnersWithoutCorrection(names, sides, winners, about, state)];
+  const more = [
+    ...pValues(names, sides, sure, about),
+    ...winnersWithoutCorrection(names, sides, winners, about, state),
+  ];
   const unsure = placed.filter((g) => !sure.includes(g));
   const lost = [...leftOut(names, unsure), ...withoutScore(names, placed)];
   return verdictOf(state, names, winners, [body, ...more, ...checks(sides, about), ...lost, ...under], about);
@@ -82,20 +86,24 @@ export function verdict(names, avg, pooled, context) {
 function stateAndHeadline(names, sides, winners, about, size) {
   const on = `on ${about.label}, `;
   const [last, tops] = [winners.length - 1, sides.map(({ plain }) => firstOf(plain))];
-  if (!isShared(winners[0], winners[last]) && (isExact(sides) || doDiffer(about.p))) {
+  const areShown = isExact(sides) || !isOfClients(about) || doDiffer(about.p);
+  if (!isShared(winners[0], winners[last]) && areShown) {
     const more = "Chance and sample size do not explain this";
-    return { state: "winner", body: `${on}avg and all disagree: ${each(names, winners)}. ${more}.` };
+    return {
+      state: "winner",
+      body: `${on}${about.average} and all disagree: ${each(names, winners, about)}. ${more}.`,
+    };
   }
   if (!isShared(tops[0], tops[last])) {
     const fix = about.corrected ? "Corrected for few rows" : "Allowing for chance";
-    const body = `${on}${firsts(names, tops)}, ${sampleSizeClause(about.p)}. ${fix}, ${correctedLeaders(names, winners)}.`;
+    const body = `${on}${firsts(names, tops, about)}, ${sampleSizeClause(about)}. ${fix}, ${correctedLeaders(names, winners, about)}.`;
     return { state: "size", body };
   }
-  const by = last > 0 ? ", by avg and by all" : "";
-  const always = about.same ? "; avg and all always agree" : "";
+  const by = last > 0 ? `, by ${about.average} and by all` : "";
+  const always = about.same ? `; ${about.average} and all always agree` : "";
   if (!isSame(winners[0], winners[last])) {
     const doubt = isShared(winners[0], winners[last]) ? "" : ", which may be chance";
-    return { state: "tie", body: `${on}there is no single winner: ${each(names, winners)}${doubt}.` };
+    return { state: "tie", body: `${on}there is no single winner: ${each(names, winners, about)}${doubt}.` };
   }
   const [who, count] = [listed(names, winners[0]), winners[0].length];
   if (count === 1) return { state: "winner", body: `${on}${who} wins${by}${always}.` };
@@ -146,8 +154,13 @@ const isTested = (p) => p !== null && !Number.isNaN(p);
 /** @param {number | null} p */
 const doDiffer = (p) => isTested(p) && p <= SIGNIFICANCE_LEVEL;
 
-/** How far sample size accounts for two orders. @param {number | null} p */
-function sampleSizeClause(p) {
+/** Whether avg and all differ by more than chance only if the clients do, so that p decides; of intra and all the intervals do. @param {Context} about */
+const isOfClients = ({ average }) => average === "avg";
+
+/** How far sample size accounts for two orders. @param {Context} about */
+function sampleSizeClause(about) {
+  const { p } = about;
+  if (!isOfClients(about)) return "which sample size may explain";
   if (!isTested(p)) return "which sample size may explain (not tested)";
   return doDiffer(p) ? "which sample size may still explain" : "which sample size alone can explain";
 }
@@ -161,31 +174,31 @@ export function listed(names, which, mostNamed = MAX_NAMES_LISTED) {
   return most.length ? `${most.join(", ")} and ${last}` : last;
 }
 
-/** Who is first by the plain scores, in one clause where avg and all agree. @param {string[]} names @param {number[][]} winners */
-function firsts(names, winners) {
+/** Who is first by the plain scores, in one clause where both aggregates agree. @param {string[]} names @param {number[][]} winners @param {Context} about */
+function firsts(names, winners, { average }) {
   const said = `${listed(names, winners[0])} ${winners[0].length === 1 ? "is" : "are"} first`;
   if (winners.length === 1) return said;
   return isSame(winners[0], winners[1])
-    ? `${said} by avg and by all`
-    : `${said} by avg and ${listed(names, winners[1])} by all`;
+    ? `${said} by ${average} and by all`
+    : `${said} by ${average} and ${listed(names, winners[1])} by all`;
 }
 
 /** @param {string[]} names @param {number[]} which */
 const wins = (names, which) => `${listed(names, which)} ${which.length === 1 ? "wins" : "are tied"}`;
 
-/** Who leads by avg and who by all. @param {string[]} names @param {number[][]} winners */
-function each(names, [avg, all]) {
-  if (avg.length === 1 && all.length === 1) return `${names[avg[0]]} wins by avg, ${names[all[0]]} by all`;
-  return `${wins(names, avg)} by avg; ${wins(names, all)} by all`;
+/** Who leads by each aggregate. @param {string[]} names @param {number[][]} winners @param {Context} about */
+function each(names, [avg, all], { average }) {
+  if (avg.length === 1 && all.length === 1) return `${names[avg[0]]} wins by ${average}, ${names[all[0]]} by all`;
+  return `${wins(names, avg)} by ${average}; ${wins(names, all)} by all`;
 }
 
-/** @param {string[]} names @param {number[][]} winners */
-function correctedLeaders(names, winners) {
-  return isSame(winners[0], winners[winners.length - 1]) ? wins(names, winners[0]) : each(names, winners);
+/** @param {string[]} names @param {number[][]} winners @param {Context} about */
+function correctedLeaders(names, winners, about) {
+  return isSame(winners[0], winners[winners.length - 1]) ? wins(names, winners[0]) : each(names, winners, about);
 }
 
-/** How easily chance puts the leader before its closest rival: once where avg and all name one pair. @param {string[]} names @param {Aggregate[]} sides @param {number[]} placed */
-function pValues(names, sides, placed) {
+/** How easily chance puts the leader before its closest rival: once where both aggregates name one pair. @param {string[]} names @param {Aggregate[]} sides @param {number[]} placed @param {Context} about */
+function pValues(names, sides, placed, about) {
   if (isExact(sides)) return ["These scores are exact: nothing was sampled, so chance plays no part."];
   const closest = sides.map((side) => closestOf(side, placed));
   const [first, last] = [closest[0], closest[closest.length - 1]];
@@ -194,8 +207,13 @@ function pValues(names, sides, placed) {
     const p = Math.max(first.p, last.p);
     return [ahead(names, { ...first, p }, "", takenAlone(p, tied.includes(true), placed.length))];
   }
-  return closest.map((one, side) => ahead(names, one, ` by ${BY[side]}`, takenAlone(one.p, tied[side], placed.length)));
+  return closest.map((one, side) =>
+    ahead(names, one, ` by ${byOf(about)[side]}`, takenAlone(one.p, tied[side], placed.length)),
+  );
 }
+
+/** The names of the two aggregates. @param {Context} about */
+const byOf = ({ average }) => [average, "all"];
 
 /** Why a small p-value is no separation. @param {number} p @param {boolean} isTied @param {number} size */
 function takenAlone(p, isTied, size) {
@@ -229,7 +247,7 @@ function winnersWithoutCorrection(names, sides, winners, about, state) {
     const top = firstOf(plain);
     if (isShared(top, winners[side])) return;
     const who = `${listed(names, top)} would be first`;
-    said.set(who, [...(said.get(who) ?? []), sides.length > 1 ? `by ${BY[side]}` : ""]);
+    said.set(who, [...(said.get(who) ?? []), sides.length > 1 ? `by ${byOf(about)[side]}` : ""]);
   });
   return [...said].map(
     ([who, by]) => `${`Without the correction for few rows, ${who} ${by.join(" and ")}`.trimEnd()}.`,
@@ -237,16 +255,17 @@ function winnersWithoutCorrection(names, sides, winners, about, state) {
 }
 
 /** What was looked at, well or ill, so that silence is never good news. @param {Aggregate[]} sides @param {Context} about */
-function checks(sides, { p, enough, clients, few }) {
+function checks(sides, about) {
+  const { p, enough, clients, few, average } = about;
   const said = [];
-  if (sides.length > 1 && !isExact(sides)) {
+  if (sides.length > 1 && isOfClients(about) && !isExact(sides)) {
     const how = doDiffer(p) ? "differ" : "are not shown to differ";
     const text = isTested(p) ? `Checked: the clients ${how} by more than chance (${pText(p)}).` : "";
     said.push(text || "Not tested: whether the clients differ by more than chance.");
   }
   if (enough === null) return said;
   const rows = enough < clients ? "Enough rows for an interval at only" : "Checked: enough rows for an interval at";
-  const whose = sides.length > 1 ? "avg leaves out" : "without";
+  const whose = sides.length > 1 ? `${average} leaves out` : "without";
   const left = few.length ? `: ${whose} ${listed(few, [...few.keys()], NAMES_LISTED_OF_MORE)}` : "";
   return [...said, `${rows} ${enough} of ${clients} clients${left}.`];
 }

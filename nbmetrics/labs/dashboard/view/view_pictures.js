@@ -50,7 +50,8 @@ export function viewPictures(store, leaderboard, heat) {
   /** @type {Record<string, (() => Pictured) | false | null>} */
   const views = {
     Leaderboard: () => leaderboard.picture(),
-    "Places by avg and by all": many && shown.byAll && !shown.isFar && (() => placesPicture(store, scene, shown, put)),
+    [`Places by ${shown.average} and by all`]:
+      many && shown.byAll && !shown.isFar && (() => placesPicture(store, scene, shown, put)),
     "Heat map": () => heatPicture(heat, put),
     "Which clients lose?": many && choicesOf(shown).length > 0 && (() => put(regretPicture(scene, numbers, shown))),
     Weights: () => weightsPicture(store, scene, numbers, put),

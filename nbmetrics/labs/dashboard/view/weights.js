@@ -156,7 +156,7 @@ export class Weights {
       this.key,
       winner === undefined
         ? ""
-        : `Each bar shows who wins by avg at that weight. Blue: ${inWords(winner)}, the current winner; hatched: another.${scale}${keys}${kept}`,
+        : `Each bar shows who wins by ${decided.average} at that weight. Blue: ${inWords(winner)}, the current winner; hatched: another.${scale}${keys}${kept}`,
     );
     this.byRows.hidden = this.clients.some(({ rows }) => !rows);
     this.list.classList.toggle("nbm-weights-many", many && this.isOpen);
@@ -412,9 +412,9 @@ export class WeightRow {
   }
 
   /** @param {string[]} names @param {Decided} decided @param {number[]} shares @param {number} i @param {number[]} held @param {number} most */
-  paintTrack(names, { lined, winner }, shares, i, held, most) {
+  paintTrack(names, { lined, winner, average }, shares, i, held, most) {
     const parts = breakpoints(lined, shares, i, held);
-    this.words = trackWords(parts, names.map(inWords), inWords(this.name), shareText);
+    this.words = trackWords(parts, names.map(inWords), inWords(this.name), shareText, average);
     setAttributes(this.input, { "aria-description": this.words });
     const seen = parts.filter(([from]) => from < most);
     resizeChildren(this.track, seen.length, makePart).forEach((node, n) => {

@@ -20,13 +20,15 @@ const KINDS = [
   ["truncated", "Ideal estimator, truncated by ψ"],
   ["point", "Collapsed to a point"],
   ["copycat", "Copycat of a client’s points"],
+  ["by_client", "One ellipse per client"],
 ];
 
 const NOTHING_FITS = "Arrays and DataFrames with as many features are listed here";
 
 export class ItemMenu {
-  /** @param {PlaneStore} store @param {AbortSignal} signal @param {Toolbar} toolbar where they are put @param {boolean} [hasGenerators] */
-  constructor(store, signal, toolbar, hasGenerators = true) {
+  /** @param {PlaneStore} store @param {AbortSignal} signal @param {Toolbar} toolbar where they are put @param {boolean} [hasGenerators] @param {(kind: string) => string} [whyNot] why a kind of generator cannot be added */
+  constructor(store, signal, toolbar, hasGenerators = true, whyNot = () => "") {
+    this.whyNot = whyNot;
     this.store = store;
     this.menu = new Menu("Add", signal, () => store.send({ kind: "names" }));
     this.variables = new Variables(store, this.menu);
@@ -59,6 +61,7 @@ export class ItemMenu {
     const { selected } = this.store;
     this.root.hidden = !isOffered;
     for (const kind of this.kinds) kind.hidden = Boolean(scene.plane); // what is drawn has two features
+    KINDS.forEach(([kind], k) => forbid(this.kinds[k + 2], this.whyNot(kind)));
     this.remove.hidden = selected === null || !isOffered;
     forbid(this.remove, selected ? whyNotRemovable(scene, selected) : "");
     if (selected && !this.remove.title)

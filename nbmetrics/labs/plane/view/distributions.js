@@ -4,9 +4,10 @@
  * What items stand for: distributions with moments, mixtures of Gaussians, or rows; in Python `Scene.federation` and
  * `Scene.sources`. No DOM.
  *
- * @import { Data, Item, Distribution, Model, Part, Scene } from "../../toolkit/view/types.js"
+ * @import { Data, Item, Distribution, Kind, Model, Part, Place, Scene } from "../../toolkit/view/types.js"
  */
 import { noise } from "../../toolkit/view/random.js";
+import types from "../items.json" with { type: "json" };
 
 // The cubic kernel (x·y/2 + 1)³ is the inner product of z ⊗ z ⊗ z with z = (1, x/√2, y/√2): ten distinct numbers.
 const ROOT_GAMMA = Math.SQRT1_2;
@@ -323,7 +324,9 @@ function computeDistributions(scene, data) {
   const exact = scene.clients.map((client) => ownDistribution(client, data));
   const clients = exact.map((distribution, i) => rows(scene.clients[i], distribution, 2 * i));
   const union = weighted(exact.map(asPopulation));
-  const make = (/** @type {Item} */ item, /** @type {number} */ g) => {
+  /** @type {(item: Item, g: number) => Distribution} */
+  const make = (item, g) => {
+    if (item.parts) return byClient(scene, shares, item.parts, (part, k) => make(part, g + MOST * (k + 1)));
     const ideal =
       item.kind === "truncated"
         ? shrunk(union, item.psi ?? 1, [union.x, union.y])
@@ -333,6 +336,33 @@ function computeDistributions(scene, data) {
     return rows(item, ideal, 2 * g + 1);
   };
   return { clients, generators: scene.generators.map(make), pooled: weighted(clients), shares, make };
+}
+
+const MOST = types.generators.to;
+
+/**
+ * One distribution for each client, pooled by the clients' shares; each part draws its own points, whoever it is for.
+ * @param {Scene} scene @param {number[]} shares @param {Item[]} parts @param {(part: Item, k: number) => Distribution} make @returns {Distribution}
+ */
+function byClient({ clients }, shares, parts, make) {
+  const made = new Map(parts.map((part, k) => [part.name, make(part, k)]));
+  return ofOwn(
+    clients.map(({ name }) => /** @type {Distribution} */ (made.get(name))),
+    shares,
+  );
+}
+
+/** The distribution of a generator by what it is for each client. @param {Distribution[]} own @param {number[]} shares @returns {Distribution} */
+export function ofOwn(own, shares) {
+  return { ...mixture(own.map((distribution, i) => ({ distribution, weight: shares[i] }))), own };
+}
+
+/** What stands at a place: the distribution of an item, or of one of its parts. @param {Scene} scene @param {Pick<Distributions, Kind>} distributions @param {Place} place @returns {Distribution} */
+export function distributionAt(scene, distributions, { kind, index, part }) {
+  const whole = distributions[kind][index];
+  if (part === undefined || !whole.own) return whole;
+  const owner = scene.generators[index].parts?.[part].name;
+  return whole.own[scene.clients.findIndex(({ name }) => name === owner)];
 }
 
 /** Rows as the population they are. @param {Distribution} distribution @returns {Distribution} */

@@ -16,6 +16,7 @@ const STEM = 24;
 /** Width over height of the picture. */
 export const ASPECT = 4 / 3;
 
+/** @typedef {Item & {fixed?: boolean, label?: string}} Shape an item as drawn, with its name in the picture where that is another */
 /** @typedef {{width: number, height: number, scale: number}} Frame of the picture, in pixels; `scale` is pixels a unit */
 
 /**
@@ -140,7 +141,7 @@ export function ellipseOf({ a, b, c }) {
 
 /**
  * How an item is drawn: itself where it has an ellipse, else the ellipse of its distribution, which no handle moves.
- * @param {Item} item @param {import("../../toolkit/view/types.js").Distribution} distribution @returns {Item & {fixed?: boolean}}
+ * @param {Item} item @param {import("../../toolkit/view/types.js").Distribution} distribution @returns {Shape}
  */
 export function shapeOf(item, distribution) {
   if (item.kind === undefined || item.kind === "bumps") return item;
@@ -171,7 +172,7 @@ const ROOM = 1e-3;
  * ellipses of others, whose names they would seem to be; and never out of the
  * picture. A name that has no such place is left out, but not that of the `chosen` item, which is placed first, nor that
  * of the one `pointed` at, for which no other name moves.
- * @param {Frame} frame @param {Item[]} items @param {Box[]} [clear]
+ * @param {Frame} frame @param {Shape[]} items @param {Box[]} [clear]
  * @param {{chosen?: number, pointed?: number}} [wanted]
  * @returns {Label[]}
  */
@@ -193,10 +194,10 @@ export function labelSpots(frame, items, clear = [], { chosen = -1, pointed = -1
   return labels;
 }
 
-/** @param {Item} item @param {[number, number]} mean @param {Frame & {font: number, taken: Box[], others: Outline[]}} room @param {boolean} isWanted @returns {Label} */
+/** @param {Shape} item @param {[number, number]} mean @param {Frame & {font: number, taken: Box[], others: Outline[]}} room @param {boolean} isWanted @returns {Label} */
 function spotOf(item, [mean, y], { width, height, scale, font, taken, others }, isWanted) {
   const rise = Math.max(NEAREST, scale * riseOf(item));
-  const text = shortened(item.name, NAME_ROOM * width, font);
+  const text = shortened(item.label ?? item.name, NAME_ROOM * width, font);
   const wide = nameWidth(text, font);
   const x = Math.max(wide / 2 + 3, Math.min(width - wide / 2 - 3, mean));
   const sides = item.weight === undefined ? [rise + LINE + 1, -rise - 6] : [-rise - 6, rise + LINE + 1];

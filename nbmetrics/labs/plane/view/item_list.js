@@ -5,11 +5,12 @@
  * @import { PlaneStore } from "./store.js"
  */
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { lockable } from "../../toolkit/view/locks.js";
 import { markOf } from "../../toolkit/view/marks.js";
 import { typed } from "../../toolkit/view/numbers.js";
 import types from "../items.json" with { type: "json" };
 import { sharesOf } from "./distributions.js";
-import { whyNameRefused, withItem, withName } from "./edits.js";
+import { itemAt, whyNameRefused, withItem, withName, withSwapped } from "./edits.js";
 import { stepIn } from "./geometry.js";
 
 const NUMBERS = /** @type {const} */ (["x", "y", "width", "height", "angle"]);
@@ -45,7 +46,7 @@ export class Panel {
   /** @param {Scene} scene */
   paint(scene) {
     const kinds = /** @type {Kind[]} */ (["clients", "generators"]);
-    const places = kinds.flatMap((kind) => scene[kind].map((_, index) => ({ kind, index })));
+    const places = kinds.flatMap((kind) => scene[kind].flatMap((item, index) => rowsOf({ kind, index }, item)));
     while (this.rows.length > places.length) this.rows.pop()?.node.remove();
     places.forEach((place, i) => {
       const key = rowKey(scene, place);
@@ -60,10 +61,15 @@ export class Panel {
   }
 }
 
+/** A row for an item, and one for each of its parts. @param {Place} place @param {Item} item @returns {Place[]} */
+function rowsOf(place, { parts = [] }) {
+  return [place, ...parts.map((_, part) => ({ ...place, part }))];
+}
+
 /** Rows are made anew where an item is of another kind, or a generator has another mark. @param {Scene} scene @param {Place} place */
 function rowKey(scene, place) {
   const mark = place.kind === "generators" ? place.index : "";
-  return `${place.kind} ${mark} ${scene[place.kind][place.index].kind ?? ""}`;
+  return `${place.kind} ${mark} ${itemAt(scene, place).kind ?? ""} ${place.part ?? ""}`;
 }
 
 class Row {
@@ -84,18 +90,21 @@ class Row {
       this.main &&
       this.numberInput(this.main, this.main === "count" ? { min: "2", step: "1" } : { min: "0", step: "0.1" });
     this.share = el("span", { class: "nbm-share" });
-    this.source = kind === "copycat" ? this.sourceSelect() : null;
+    this.source = kind === "copycat" ? this.clientSelect((of) => this.withItem({ ...this.item, of })) : null;
+    this.owner = place.part === undefined ? null : this.clientSelect((name) => this.withOwner(name));
     this.numbers = NUMBERS.map((field) => {
       /** @type {Record<string, string>} */
       const lower = field === "width" || field === "height" ? { min: "0" } : {};
       return this.numberInput(field, lower);
     });
-    for (const input of this.numbers) input.hidden = kind === "truncated" || kind === "copycat";
+    for (const input of this.numbers) input.hidden = ["truncated", "copycat", "by_client"].includes(kind ?? "");
     for (const input of this.numbers) input.readOnly = kind === "data";
     const swatch =
       place.kind === "generators" ? markOf(place.index) : el("span", { class: "nbm-swatch", "aria-hidden": "true" });
     this.node = el("tr", { class: `nbm-${place.kind}` }, [
-      el("td", {}, [el("span", { class: "nbm-named" }, [swatch, this.name])]),
+      el("td", {}, [
+        el("span", { class: "nbm-named" }, this.owner ? [swatch, "for", this.owner] : [swatch, this.name]),
+      ]),
       el(
         "td",
         {},
@@ -113,7 +122,20 @@ class Row {
   }
 
   get item() {
-    return this.store.scene[this.place.kind][this.place.index];
+    return itemAt(this.store.scene, this.place);
+  }
+
+  /** @param {Item} item */
+  withItem(item) {
+    return withItem(this.store.scene, this.place, item);
+  }
+
+  /** The scene in which this part is for a client, and what was for that client for the one that this was for. @param {string} name */
+  withOwner(name) {
+    const { scene } = this.store;
+    const { index, part = 0 } = this.place;
+    const other = scene.generators[index].parts?.findIndex((own) => own.name === name) ?? part;
+    return withSwapped(scene, index, [part, other]);
   }
 
   listenName() {
@@ -131,15 +153,11 @@ class Row {
     );
   }
 
-  /** Whom a copycat copies. */
-  sourceSelect() {
+  /** Whom a copycat copies, or a part is for. @param {(client: string) => Scene} change */
+  clientSelect(change) {
     const select = el("select", { class: "nbm-source" });
-    const { store, signal } = this;
-    select.addEventListener(
-      "change",
-      () => store.edit(withItem(store.scene, this.place, { ...this.item, of: select.value })),
-      { signal },
-    );
+    lockable("drag", select);
+    select.addEventListener("change", () => this.store.edit(change(select.value)), { signal: this.signal });
     return select;
   }
 
@@ -157,7 +175,7 @@ class Row {
       const isEmpty = field === "weight" && value === 0 && !others;
       input.classList.toggle("nbm-bad", isBad || isEmpty);
       input.setAttribute("aria-invalid", String(isBad || isEmpty));
-      return isBad || isEmpty ? null : withItem(store.scene, this.place, next);
+      return isBad || isEmpty ? null : this.withItem(next);
     };
     input.addEventListener(
       "input",
@@ -190,7 +208,7 @@ class Row {
     this.place = place;
     const item = this.item;
     const [isSelected, isHovered] = [this.store.selected, this.store.hovered].map(
-      (other) => other?.kind === place.kind && other.index === place.index,
+      (other) => other?.kind === place.kind && other.index === place.index && other.part === place.part,
     );
     const seen = [
       item,
@@ -198,7 +216,7 @@ class Row {
       isSelected,
       isHovered,
       this.node.contains(document.activeElement),
-      this.source && scene.clients,
+      (this.source || this.owner) && scene.clients,
     ];
     if (seen.every((value, i) => value === this.painted[i])) return;
     this.painted = seen;
@@ -212,21 +230,23 @@ class Row {
       this.share,
       this.main === "weight" ? percent : this.main === "psi" ? "ψ" : this.main === "count" ? "points of" : "",
     );
-    if (this.source) this.paintSource(this.source, scene);
+    if (this.source) this.paintSource(this.source, scene, "copies", item.of);
+    const own = place.part === undefined ? undefined : scene.generators[place.index].parts?.[place.part];
+    if (this.owner) this.paintSource(this.owner, scene, "owner", own?.name);
     NUMBERS.forEach((field, i) => {
       setAttributes(this.numbers[i], { step: field === "angle" ? 1 : stepIn(scene.half) });
       this.paintNumber(this.numbers[i], field, item);
     });
   }
 
-  /** @param {HTMLSelectElement} select @param {Scene} scene */
-  paintSource(select, scene) {
+  /** @param {HTMLSelectElement} select @param {Scene} scene @param {string} what @param {string} [chosen] */
+  paintSource(select, scene, what, chosen = "") {
     const names = scene.clients.map((client) => client.name);
     if (names.join("\n") !== [...select.options].map((option) => option.value).join("\n")) {
       select.replaceChildren(...names.map((value) => el("option", { value }, [value])));
     }
-    setAttributes(select, { "aria-label": `${this.item.name} copies` });
-    if (select.value !== this.item.of) select.value = this.item.of ?? "";
+    setAttributes(select, { "aria-label": `${this.item.name} ${what}` });
+    if (select.value !== chosen) select.value = chosen;
   }
 
   /** @param {HTMLInputElement} input @param {Field} field @param {Item} item */

@@ -116,19 +116,26 @@ export function computeScores(metric, { clients, generators, pooled, shares }) {
   const byClient = generators.map((q, g) => clients.map((p, i) => score(p, q, real[i], generatedTerms[g])));
   const avg = byClient.map((row) => dot(shares, row));
   const all = generators.map((q, g) => score(pooled, q, together, generatedTerms[g]));
+  const forEach = generators.map((q, g) =>
+    q.own ? q.own.map((part, i) => score(clients[i], part, real[i], own(part))) : byClient[g],
+  );
+  const intra = generators.some((q) => q.own) ? { intra: forEach.map((row) => dot(shares, row)), own: forEach } : {};
   const kernels = [...real, together].reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   const spread = (/** @type {Distribution} */ distribution) => distribution.a + distribution.c;
   const widest = clients.reduce((most, distribution) => Math.max(most, spread(distribution)), spread(pooled));
   // Of each score: |kernel means| of both sides and of their pairs, or both traces twice and the squared shift.
   const terms = generators.map((q, g) => {
-    const shown = Math.max(Math.abs(avg[g]), Math.abs(all[g]));
-    return kernel ? 2 * (kernels + Math.abs(generatedTerms[g])) + shown : 2 * (widest + spread(q)) + shown;
+    const shown = Math.max(Math.abs(avg[g]), Math.abs(all[g]), Math.abs(intra.intra?.[g] ?? 0));
+    const parts = [q, ...(q.own ?? [])];
+    const largest = Math.max(...parts.map((part) => (kernel ? Math.abs(own(part)) : spread(part))));
+    return 2 * ((kernel ? kernels : widest) + largest) + shown;
   });
-  return { byClient, avg, all, terms };
+  return { byClient, avg, all, ...intra, terms };
 }
 
 /**
- * Scores of a scene: client by client, averaged (avg) and on the pooled clients (all). FID and KID always, and the
+ * Scores of a scene: client by client, averaged (avg) and on the pooled clients (all); each client with what is for it
+ * (own), averaged (intra), where some generator has an ellipse for each client. FID and KID always, and the
  * metric of the scene's view where the page can compute it.
  * @param {Scene} scene @param {Record<string, Data>} [data] @param {string[]} [metrics]
  * @returns {Numbers}

@@ -2,15 +2,15 @@
  * The plane: clients and generators as ellipses with points, names and handles, which can be dragged, resized and turned,
  * by pointer or by key.
  *
- * @import { Box, Handle, Label } from "./geometry.js"
- * @import { Item, Kind, Place, Scene } from "../../toolkit/view/types.js"
+ * @import { Box, Handle, Label, Shape } from "./geometry.js"
+ * @import { Item, Place, Scene } from "../../toolkit/view/types.js"
  * @import { PlaneStore } from "./store.js"
  */
 
 import { setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
 import { setHue, shapeOfMark } from "../../toolkit/view/marks.js";
-import { dataOf, distributionsOf } from "./distributions.js";
-import { withItem } from "./edits.js";
+import { dataOf, distributionAt, distributionsOf } from "./distributions.js";
+import { itemAt, shownPlaces, withItem } from "./edits.js";
 import {
   ASPECT,
   dragItem,
@@ -45,7 +45,7 @@ class ItemView {
     this.second = svg("ellipse", { class: "nbm-body" });
     this.bodies = [this.body, this.second];
     this.cloud = svg("path", { class: "nbm-cloud" });
-    /** @type {Item & {fixed?: boolean}} as drawn */
+    /** @type {Shape} as drawn */
     this.shape = this.item;
     /** @type {Float64Array | null} */
     this.drawn = null;
@@ -83,16 +83,16 @@ class ItemView {
   }
 
   get item() {
-    return this.store.scene[this.place.kind][this.place.index];
+    return itemAt(this.store.scene, this.place);
   }
 
   get key() {
-    return `${this.place.kind} ${this.place.index}`;
+    const { kind, index, part = "" } = this.place;
+    return `${kind} ${index} ${part}`;
   }
 
   get isSelected() {
-    const chosen = this.store.selected;
-    return chosen?.kind === this.place.kind && chosen.index === this.place.index;
+    return isSame(this.place, this.store.selected);
   }
 
   /** @param {Handle} handle */
@@ -119,12 +119,12 @@ class ItemView {
     this.store.edit(withItem(this.store.scene, this.place, next));
   }
 
-  /** @param {Scene} scene @param {Place} place @param {Item & {fixed?: boolean}} shape @param {Label} label */
+  /** @param {Scene} scene @param {Place} place @param {Shape} shape @param {Label} label */
   paint(scene, place, shape, { text, x: labelX, y: labelY }) {
     this.place = place;
     const item = this.item;
     const hovered = this.store.hovered;
-    const isHovered = hovered?.kind === place.kind && hovered.index === place.index;
+    const isHovered = isSame({ ...place, part: hovered?.part === undefined ? undefined : place.part }, hovered);
     const seen = [
       item,
       place.index,
@@ -300,7 +300,7 @@ export class Stage {
   point(taken) {
     this.root.classList.toggle("nbm-over", taken !== null);
     const place = taken?.view.place ?? null;
-    if (place?.kind !== this.store.hovered?.kind || place?.index !== this.store.hovered?.index) this.store.hover(place);
+    if (place ? !isSame(place, this.store.hovered) : this.store.hovered) this.store.hover(place);
   }
 
   /** @param {PointerEvent} event */
@@ -401,20 +401,22 @@ export class Stage {
     const before = this.frame;
     const width = this.width || this.root.clientWidth || before.width;
     const isWhole = Boolean(scene.plane);
-    const items = [...Object.values(this.shapesOf(scene)).flat(), ...others];
+    const items = [...this.shapesOf(scene, shownPlaces(scene)), ...others];
     const next = this.drag?.moved ? { ...before } : frameOf(scene, items, width, isWhole);
     if (next.width === before.width && next.scale === before.scale && this.root.hasAttribute("viewBox")) return;
     this.frame = next;
     setAttributes(this.root, { viewBox: `0 0 ${next.width} ${next.height}` });
   }
 
-  /** Items as drawn. @param {Scene} scene */
-  shapesOf(scene) {
-    const { clients, generators } = distributionsOf(scene, dataOf(this.store.model));
-    return {
-      clients: scene.clients.map((item, i) => shapeOf(item, clients[i])),
-      generators: scene.generators.map((item, g) => shapeOf(item, generators[g])),
-    };
+  /** Items as drawn. @param {Scene} scene @param {Place[]} places @returns {Shape[]} */
+  shapesOf(scene, places) {
+    const distributions = distributionsOf(scene, dataOf(this.store.model));
+    return places.map((place) => {
+      const shape = shapeOf(itemAt(scene, place), distributionAt(scene, distributions, place));
+      if (place.part === undefined) return shape;
+      const { name } = /** @type {Item[]} */ (scene.generators[place.index].parts)[place.part];
+      return { ...shape, label: `for ${name}` }; // its colour tells whose it is
+    });
   }
 
   /**
@@ -426,15 +428,11 @@ export class Stage {
     this.paintGrid();
     const distributions = distributionsOf(scene, dataOf(this.store.model));
     this.paintPooled(distributions.pooled);
-    const places = /** @type {Place[]} */ (
-      /** @type {Kind[]} */ (["clients", "generators"]).flatMap((kind) =>
-        scene[kind].map((_, index) => ({ kind, index })),
-      )
-    );
+    const places = shownPlaces(scene);
     this.keepViews(places);
-    const shapes = this.shapesOf(scene);
-    /** @type {(Item & {fixed?: boolean})[]} */
-    const items = [...shapes.clients, ...shapes.generators, ...others];
+    const shapes = this.shapesOf(scene, places);
+    /** @type {Shape[]} */
+    const items = [...shapes, ...others];
     const [chosen, pointed] = [this.store.selected, this.store.hovered].map((one) =>
       places.findIndex((place) => isSame(place, one)),
     );
@@ -448,9 +446,8 @@ export class Stage {
       ...labels.flatMap(({ box }) => box ?? []),
     ];
     this.views.forEach((view, i) => {
-      const { kind, index } = places[i];
-      view.paint(scene, places[i], shapes[kind][index], labels[i]);
-      view.paintPoints(distributions[kind][index]);
+      view.paint(scene, places[i], shapes[i], labels[i]);
+      view.paintPoints(distributionAt(scene, distributions, places[i]));
     });
     this.raiseSelected();
     return labels.slice(places.length);
@@ -522,7 +519,7 @@ function handleBoxes(item, at, scale) {
 
 /** @param {Place} place @param {Place | null} other */
 function isSame(place, other) {
-  return place.kind === other?.kind && place.index === other.index;
+  return place.kind === other?.kind && place.index === other.index && place.part === other.part;
 }
 
 /** Make `nodes` the children without moving those that stay, which would take their focus. @param {Element} parent @param {Element[]} nodes */

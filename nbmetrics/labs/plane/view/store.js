@@ -33,7 +33,8 @@ export class PlaneStore extends Store {
     super.take(scene);
     for (const key of /** @type {("selected" | "hovered")[]} */ (["selected", "hovered"])) {
       const place = this[key];
-      if (place && !(place.index < this.scene[place.kind]?.length)) this[key] = null;
+      const item = place && this.scene[place.kind]?.[place.index];
+      if (place && (!item || !((place.part ?? -1) < (item.parts?.length ?? 0)))) this[key] = null;
     }
   }
 
@@ -81,6 +82,6 @@ export function removeChosen(store) {
 /** Whether two scenes hold the same items, wherever those lie. @param {Scene} scene @param {Scene} other */
 export function sameItems(scene, other) {
   const held = (/** @type {Scene} */ { clients = [], generators = [] }) =>
-    [...clients, ...generators].map(({ name, kind, data }) => [name, kind, data]);
+    [...clients, ...generators].map(({ name, kind, data, parts }) => [name, kind, data, parts?.length]);
   return JSON.stringify(held(scene)) === JSON.stringify(held(other));
 }

@@ -6,6 +6,7 @@
  */
 
 import { dataOf } from "../../plane/view/distributions.js";
+import { hasOwners } from "../../plane/view/edits.js";
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, watchSize } from "../../toolkit/view/dom.js";
 import { markOf, setMark } from "../../toolkit/view/marks.js";
@@ -24,6 +25,7 @@ import { TermsView } from "./terms.js";
  */
 
 const TABS = /** @type {const} */ ({ clients: "Clients", terms: "Terms", sweep: "Sweep", samples: "Samples" });
+const TOGETHER = " Here all ellipses of a generator count together; intra is in the table of scores.";
 /** @typedef {keyof typeof TABS} Tab */
 const TAB_NAMES = /** @type {Tab[]} */ (Object.keys(TABS));
 
@@ -97,7 +99,7 @@ export class Explore {
       this.note,
       panel === "samples" && !scene.plane
         ? "FID and KID of points drawn from each distribution."
-        : `${scene.plane ? charted.note.replace("√2", `√${scene.plane.dim}`) : charted.note}. ${charted.higher ? "Higher" : "Lower"} is better.`,
+        : `${scene.plane ? charted.note.replace("√2", `√${scene.plane.dim}`) : charted.note}. ${charted.higher ? "Higher" : "Lower"} is better.${hasOwners(scene) ? TOGETHER : ""}`,
     );
     this.paintKeys(scene, g);
     this.keys.hidden ||= asked >= 0; // nothing else is charted now

@@ -7,6 +7,7 @@
  * @import { Aggregates, Scene } from "../../toolkit/view/types.js"
  * @import { Part, PlaygroundStore } from "./store.js"
  */
+import { hasOwners } from "../../plane/view/edits.js";
 import { placesOf } from "../../plane/view/scores.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { markOf, setHue } from "../../toolkit/view/marks.js";
@@ -19,16 +20,21 @@ import { CHARTED, drawnOf, editView } from "./metrics.js";
 /**
  * @param {string} label @param {Aggregates} numbers @param {{higher: boolean, isKernel: boolean}} metric @returns {Pieces}
  */
-export function headlineOf(label, { avg, all, terms }, { higher, isKernel }) {
-  if (avg.length === 1) return [`${label} averaged: ${figure(avg[0])}. Pooled: ${figure(all[0])}.`];
+export function headlineOf(label, { avg, all, intra, terms }, { higher, isKernel }) {
+  if (avg.length === 1) {
+    const own = intra ? ` Intra: ${figure(intra[0])}.` : "";
+    return [`${label} averaged: ${figure(avg[0])}. Pooled: ${figure(all[0])}.${own}`];
+  }
   const places = [avg, all].map((scores) => placesOf(scores, higher, terms));
   const [byAvg, byAll] = places.map(bestOf);
+  const byIntra = intra ? bestOf(placesOf(intra, higher, terms)) : byAll;
+  const own = byIntra.join() === byAll.join() ? [] : [" Best by intra: ", ...namesOf(byIntra), "."];
   if (byAvg.join() !== byAll.join()) {
-    return ["Best on average: ", ...namesOf(byAvg), ". Best pooled: ", ...namesOf(byAll), "."];
+    return ["Best on average: ", ...namesOf(byAvg), ". Best pooled: ", ...namesOf(byAll), ".", ...own];
   }
   const lead = isKernel ? `${label} averaged and pooled always agree: ` : "Best on average and pooled: ";
   const isSame = byAvg.length > 1 || places[0].join() === places[1].join();
-  return [lead, ...namesOf(byAvg), isSame ? "." : ". The others change places."];
+  return [lead, ...namesOf(byAvg), isSame ? "." : ". The others change places.", ...own];
 }
 
 /**
@@ -54,6 +60,7 @@ function namesOf(best) {
 
 /** @type {Record<Part, string>} */
 const MEANINGS = {
+  intra: "each client’s own ellipse alone, averaged",
   avg: "the mean of the clients’ own scores",
   all: "one score against the pooled clients",
 };
@@ -104,9 +111,13 @@ export class Headline {
     const charted = drawnOf(this.store);
     if (this.metric.value !== charted.metric) this.metric.value = charted.metric;
     PARTS.forEach((part, i) => setAttributes(this.parts[i], { "aria-pressed": String(pinned === part) }));
+    this.parts[PARTS.indexOf("intra")].hidden = !hasOwners(scene);
     setAttributes(this.best, { "aria-pressed": String(showsBest) });
     this.best.hidden = charted.metric !== "fid" || Boolean(scene.plane) || this.store.isAsked;
-    for (const option of this.metric.options) option.hidden = Boolean(scene.plane && CHARTED[option.value].plane_only);
+    for (const option of this.metric.options) {
+      const { plane_only, weighs } = CHARTED[option.value];
+      option.hidden = Boolean((scene.plane && plane_only) || (hasOwners(scene) && !weighs));
+    }
     this.words.hidden = this.store.isAsked; // its question comes first
     this.words.classList.toggle("nbm-behind", !charted.isCurrent);
     this.paintWords(scene, charted, width);

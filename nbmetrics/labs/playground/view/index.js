@@ -2,7 +2,7 @@
  * The Playground: a headline of what avg and all say, the plane with clients and generators, the board of scores, and
  * the panel of items.
  *
- * @import { Model, Scene } from "../../toolkit/view/types.js"
+ * @import { Aggregates, Model, Scene } from "../../toolkit/view/types.js"
  */
 
 import { ItemMenu } from "../../plane/view/add_menu.js";
@@ -21,7 +21,8 @@ import { Ghost } from "./guess_outline.js";
 import { Headline } from "./headline.js";
 import { WideWords, wideNumbers, wideStatus } from "./high_dimensional.js";
 import { LessonCard } from "./lesson_card.js";
-import { chartedOf } from "./metrics.js";
+import { CHARTED, chartedOf } from "./metrics.js";
+import { Owners } from "./owners.js";
 import { Ribbon } from "./ranks.js";
 import { refusal } from "./refusal.js";
 import { declared, playgroundCode, whyLessonsRefused } from "./scene.js";
@@ -54,6 +55,7 @@ function playgroundView(store, signal) {
   const stage = new Stage(store, signal);
   const links = new Links(store, stage);
   const best = new BestByEach(store, stage);
+  const owners = new Owners(store, stage, signal);
   const headline = new Headline(store, signal);
   const ribbon = new Ribbon(store, signal);
   const sum = el("p", { class: "nbm-sumline" });
@@ -85,9 +87,9 @@ function playgroundView(store, signal) {
     compared: (result) =>
       store.scene.plane ? wideStatus(store.scene, result) : agreement(pairsOf(store, result.scores)),
   });
-  const items = new ItemMenu(store, signal, toolbar);
+  const items = new ItemMenu(store, signal, toolbar, true, (kind) => whyNotAdded(store.scene, kind));
   let width = 0;
-  const hero = el("div", { class: "nbm-hero" }, [ribbon.root, sum]);
+  const hero = el("div", { class: "nbm-hero" }, [ribbon.root, sum, owners.root]);
   const plane = el("div", { class: "nbm-plane" }, [goals.root, stage.root, key, wide.picture]);
   const more = el("p", { class: "nbm-more" }, ["Scores and weights"]);
   const columns = el("div", { class: "nbm-columns" }, [plane, hero, explore.root, more, board.root, panel.root]);
@@ -101,6 +103,7 @@ function playgroundView(store, signal) {
     ghost.paint(store.scene); // and the plane with it
     links.paint(store.scene);
     best.paint(store.scene);
+    owners.paint(store.scene);
     ribbon.paint(store.scene);
     setText(sum, sumOf(store, store.scene) || hintOf(store));
     board.paint(store.scene, store.numbers);
@@ -117,6 +120,12 @@ function playgroundView(store, signal) {
   return { nodes: [...top, headline.root, columns, toolbar.status, toolbar.fold, toolbar.codeFold], paint };
 }
 
+/** Why a kind of generator cannot be added, or "". @param {Scene} scene @param {string} [kind] */
+function whyNotAdded({ view }, kind) {
+  const { label, weighs } = CHARTED[view?.metric ?? "fid"];
+  return kind === "by_client" && !weighs ? `${label} has no avg and all of one; choose FID or KID first` : "";
+}
+
 /** @param {PlaygroundStore} store */
 function hintOf(store) {
   const { scene } = store;
@@ -127,14 +136,15 @@ function hintOf(store) {
 
 /**
  * Python's scores beside the page's, of every metric that both have.
- * @param {PlaygroundStore} store @param {Record<string, {avg: number[], all: number[]}>} scores
+ * @param {PlaygroundStore} store @param {Record<string, Aggregates>} scores
  * @returns {[number, number][]}
  */
 function pairsOf({ numbers }, scores) {
   const both = Object.keys(numbers).filter((metric) => metric in scores);
-  const places = both.flatMap((m) => /** @type {const} */ (["avg", "all"]).map((a) => /** @type {const} */ ([m, a])));
-  return places.flatMap(([m, a]) =>
-    scores[m][a].map((value, g) => /** @type {[number, number]} */ ([value, numbers[m][a][g]])),
+  const parts = /** @type {const} */ (["avg", "all", "intra"]);
+  const places = both.flatMap((m) => parts.map((part) => [scores[m][part], numbers[m][part]]));
+  return places.flatMap(([python, page]) =>
+    python && page ? python.map((value, g) => /** @type {[number, number]} */ ([value, page[g]])) : [],
   );
 }
 

@@ -13,7 +13,7 @@ import { CHARTED } from "./metrics.js";
 import { subjectOf, sweepOf } from "./sweep.js";
 
 /**
- * @typedef {"avg" | "all" | "gap"} Part
+ * @typedef {"intra" | "avg" | "all" | "gap"} Part
  * @typedef {{metric: string, aggregate: Part, generator: string, best: "min" | "value", sweep?: string, axis?: number[],
  *   redraws?: number}} Prediction
  * @typedef {{answer: number | null, other: number | null}} Found
@@ -63,7 +63,8 @@ export function solvedScene(solution, { rev, preset, lesson }) {
 
 /** @param {Aggregates} numbers @param {Part} part @param {number} g */
 export function partOf(numbers, part, g) {
-  return part === "gap" ? numbers.avg[g] - numbers.all[g] : numbers[part][g];
+  if (part === "gap") return numbers.avg[g] - numbers.all[g];
+  return part === "intra" ? (numbers.intra ?? numbers.avg)[g] : numbers[part][g]; // of one distribution, intra is avg
 }
 
 /** Such as "FID avg" or "the gap of FID". @param {string} metric @param {Part} part */

@@ -244,9 +244,12 @@ export class LessonCard {
     return this.store.model.get("lessons") ?? {};
   }
 
-  /** The scenes that lessons open with, by name. */
+  /** The scenes that lessons open with, by name; of one that is called like a preset only while it is under way. */
   get starts() {
-    return Object.fromEntries(Object.entries(this.lessons).map(([name, { scene }]) => [name, scene]));
+    const { model, scene } = this.store;
+    const isTaken = (/** @type {string} */ name) => name in model.get("presets") && name !== scene.lesson?.name;
+    const named = Object.entries(this.lessons).filter(([name]) => !isTaken(name));
+    return Object.fromEntries(named.map(([name, lesson]) => [name, lesson.scene]));
   }
 
   get nextName() {

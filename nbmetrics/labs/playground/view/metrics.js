@@ -17,6 +17,7 @@ import { isWhole } from "./high_dimensional.js";
  * @property {string[]} [addends] what is summed, in the order of `addendsOf`
  * @property {string[]} [symbols] the same in the formula
  * @property {number} [own] which addend is the generator's alone
+ * @property {boolean} [weighs] whether it is defined for a mixture, as a generator with an ellipse for each client is
  * @property {boolean} [kernel] whether avg − all is one number for every generator
  * @property {string} [plane_only] why it is not offered for rows wider than the plane
  * @property {string} [no_sum] why there are no addends

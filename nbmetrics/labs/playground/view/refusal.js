@@ -3,7 +3,7 @@
  *
  * @import { Model, Scene, Shadow } from "../../toolkit/view/types.js"
  */
-import { whyItemsRefused } from "../../plane/view/edits.js";
+import { hasOwners, whyItemsRefused } from "../../plane/view/edits.js";
 import { wideNumbers } from "./high_dimensional.js";
 import { CHARTED } from "./metrics.js";
 
@@ -18,6 +18,8 @@ export function refusal(scene, model) {
   if (scene.samples > 0 && scene.samples < MIN_SAMPLES) return `scene.samples is below ${MIN_SAMPLES}`;
   if (scene.lesson && !Object.hasOwn(model.get("lessons") ?? {}, scene.lesson.name))
     return `its lesson ${JSON.stringify(scene.lesson.name)} was made by a teacher and is not part of the link`;
+  if (hasOwners(scene) && !CHARTED[scene.view.metric].weighs)
+    return `${CHARTED[scene.view.metric].label} has no avg and all of an ellipse for each client`;
   return whyItemsRefused(scene, model.get("data") ?? {});
 }
 

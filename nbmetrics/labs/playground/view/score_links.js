@@ -1,9 +1,9 @@
 /**
  * Where a score comes from, drawn into the plane: for avg a link from the generator to every client, with the client's
- * share and its own score; for all one link to the pooled clients.
+ * share and its own score; for all one link to the pooled clients; for intra a link from what is for a client to it.
  *
- * @import { Scene } from "../../toolkit/view/types.js"
- * @import { PlaygroundStore } from "./store.js"
+ * @import { Distribution, Scene } from "../../toolkit/view/types.js"
+ * @import { Part, PlaygroundStore } from "./store.js"
  * @import { Stage } from "../../plane/view/stage.js"
  */
 import { dataOf, distributionsOf } from "../../plane/view/distributions.js";
@@ -39,13 +39,11 @@ export class Links {
     setHue(this.root, explainedGenerator);
     const distributions = distributionsOf(scene, dataOf(this.store.model));
     const { at } = projection(this.stage.frame);
-    const [fromX, fromY] = at(
-      distributions.generators[explainedGenerator].x,
-      distributions.generators[explainedGenerator].y,
-    );
+    const whole = distributions.generators[explainedGenerator];
     const taken = [...this.stage.taken];
     resizeChildren(this.root, ends.length, makeLink).forEach((node, i) => {
-      const { distribution, share, text } = ends[i];
+      const { distribution, from = whole, share, text } = ends[i];
+      const [fromX, fromY] = at(from.x, from.y);
       const [x, y] = at(distribution.x, distribution.y);
       const [line, label] = node.children;
       setAttributes(line, { x1: fromX, y1: fromY, x2: x, y2: y, "stroke-width": 1 + (MAX_LINK_PIXELS - 1) * share });
@@ -57,15 +55,16 @@ export class Links {
     });
   }
 
-  /** @param {Scene} scene @param {"avg" | "all"} part @param {import("../../toolkit/view/types.js").Aggregates} numbers @param {number} g */
-  endsOf(scene, part, { all, byClient }, g) {
+  /** @param {Scene} scene @param {Part} part @param {import("../../toolkit/view/types.js").Aggregates} numbers @param {number} g @returns {{distribution: Distribution, from?: Distribution, share: number, text: string}[]} */
+  endsOf(scene, part, { all, byClient, own = byClient }, g) {
     const distributions = distributionsOf(scene, dataOf(this.store.model));
     if (part === "all") return [{ distribution: distributions.pooled, share: 0.3, text: `all ${figure(all[g])}` }];
     return distributions.clients
       .map((distribution, i) => ({
         distribution,
         share: distributions.shares[i],
-        text: `${shareText(distributions.shares[i])} · ${figure(byClient[g][i])}`,
+        from: part === "intra" ? distributions.generators[g].own?.[i] : undefined,
+        text: `${shareText(distributions.shares[i])} · ${figure((part === "intra" ? own : byClient)[g][i])}`,
       }))
       .filter(({ share }) => share > 0);
   }
@@ -92,8 +91,10 @@ export function sumOf(store, scene) {
   if (explained === "all")
     return `${label} all of ${name}: one score against the pooled clients, ${figure(numbers.all[g])}.`;
   const { shares } = distributionsOf(scene, dataOf(store.model));
-  const shown = shares.map((share, i) => [share, numbers.byClient[g][i]]).filter(([share]) => share > 0);
+  const { avg, byClient, intra = avg, own = byClient } = numbers;
+  const [total, scores] = explained === "intra" ? [intra, own] : [avg, byClient];
+  const shown = shares.map((share, i) => [share, scores[g][i]]).filter(([share]) => share > 0);
   const terms = shown.map(([share, value]) => `${shareText(share)} · ${figure(value)}`);
   const sum = terms.length <= 4 ? `${terms.join(" + ")} = ` : `the weighted mean of ${terms.length} clients’ scores, `;
-  return `${label} avg of ${name}: ${sum}${figure(numbers.avg[g])}.`;
+  return `${label} ${explained} of ${name}: ${sum}${figure(total[g])}.`;
 }

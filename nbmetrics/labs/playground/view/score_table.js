@@ -6,6 +6,7 @@
  * @import { Aggregates, Numbers, Scene } from "../../toolkit/view/types.js"
  * @import { Part, PlaygroundStore } from "./store.js"
  */
+import { hasOwners } from "../../plane/view/edits.js";
 import { isLower, placesOf } from "../../plane/view/scores.js";
 import { el, scroller, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { markOf, setHue } from "../../toolkit/view/marks.js";
@@ -14,7 +15,8 @@ import { isTie } from "../../toolkit/view/ties.js";
 import { CHARTED, chartedOf } from "./metrics.js";
 
 /** @typedef {{metric: string, label: string, higher: boolean, numbers: Aggregates | null, isCurrent: boolean}} Column */
-const PARTS = /** @type {const} */ (["avg", "all"]);
+/** @param {Scene} scene @returns {Part[]} intra only where a generator has an ellipse for each client */
+const partsOf = (scene) => (hasOwners(scene) ? ["intra", "avg", "all"] : ["avg", "all"]);
 
 export class Board {
   /** @param {PlaygroundStore} store @param {AbortSignal} signal */
@@ -23,7 +25,9 @@ export class Board {
     this.signal = signal;
     this.head = el("tr");
     this.body = el("tbody");
-    this.shownMetrics = "";
+    this.shownHeads = "";
+    /** @type {Part[]} */
+    this.parts = [];
     this.table = el("table", { class: "nbm-scores", "aria-label": "Scores" }, [
       el("thead", {}, [this.head]),
       this.body,
@@ -55,13 +59,14 @@ export class Board {
   paint(scene, numbers) {
     setAttributes(this.table, { "data-rev": scene.rev });
     const columns = this.columns(numbers);
+    this.parts = partsOf(scene);
     this.keepHeads(columns);
     const names = scene.generators.map((g) => g.name);
     while (this.body.rows.length > names.length) this.body.deleteRow(-1);
     while (this.body.rows.length < names.length) this.body.append(this.makeRow(this.body.rows.length, columns.length));
     const ranked = columns.map((column) => ({ ...column, numbers: canRank(column.numbers) ? column.numbers : null }));
     const places = ranked.map(({ numbers, higher }) =>
-      PARTS.map((part) => (numbers ? placesOf(numbers[part], higher, numbers.terms) : [])),
+      this.parts.map((part) => (numbers?.[part] ? placesOf(numbers[part], higher, numbers.terms) : [])),
     );
     names.forEach((name, g) => this.paintRow(g, name, columns, places));
     const lines = ranked.flatMap(({ label, numbers, higher }) =>
@@ -77,13 +82,14 @@ export class Board {
 
   /** @param {Column[]} columns */
   keepHeads(columns) {
-    const shown = columns.map((column) => column.metric).join();
-    if (shown === this.shownMetrics) return;
-    this.shownMetrics = shown;
-    this.table.classList.toggle("nbm-many", columns.length > 2);
-    const heads = columns.flatMap(({ label }) => PARTS.map((part) => `${label} ${part}`));
+    const { parts } = this;
+    const heads = columns.flatMap(({ label }) => parts.map((part) => `${label} ${part}`));
+    const shown = heads.join();
+    if (shown === this.shownHeads) return;
+    this.shownHeads = shown;
+    this.table.classList.toggle("nbm-many", heads.length > 4);
     const nodes = heads.map((head) => el("th", { scope: "col" }, [head]));
-    nodes.forEach((node, k) => this.explain(node, PARTS[k % 2]));
+    nodes.forEach((node, k) => this.explain(node, parts[k % parts.length]));
     this.head.replaceChildren(el("th", { scope: "col" }, ["Generator"]), ...nodes);
     this.body.replaceChildren();
   }
@@ -97,12 +103,13 @@ export class Board {
 
   /** @param {number} index @param {number} metrics */
   makeRow(index, metrics) {
-    const cells = Array.from({ length: 2 * metrics }, () => el("td", {}, [el("span"), " ", el("small")]));
+    const { parts } = this;
+    const cells = Array.from({ length: parts.length * metrics }, () => el("td", {}, [el("span"), " ", el("small")]));
     const name = el("span", { class: "nbm-label" });
     const row = el("tr", {}, [el("th", { scope: "row" }, [markOf(index), name]), ...cells]);
     setHue(row, index);
     const { signal } = this;
-    cells.forEach((cell, k) => this.explain(cell, PARTS[k % 2]));
+    cells.forEach((cell, k) => this.explain(cell, parts[k % parts.length]));
     row.addEventListener("pointerenter", () => this.store.hover({ kind: "generators", index }), { signal });
     row.addEventListener("pointerleave", () => this.store.hover(null), { signal });
     row.addEventListener("click", () => this.store.select({ kind: "generators", index }), { signal });
@@ -117,45 +124,41 @@ export class Board {
     row.classList.toggle("nbm-selected", charted === g && this.body.rows.length > 1);
     setText(/** @type {Element} */ (row.cells[0].lastElementChild), name);
     columns.forEach((column, m) => {
-      PARTS.forEach((_, p) =>
-        paintScore(
-          row.cells[1 + 2 * m + p],
-          column,
-          p,
-          g,
-          places[m].map((list) => list[g]),
-        ),
-      );
+      const own = Object.fromEntries(this.parts.map((part, p) => [part, places[m][p][g]]));
+      this.parts.forEach((part, p) => paintScore(row.cells[1 + this.parts.length * m + p], column, part, g, own));
     });
   }
 }
 
-/** @param {HTMLTableCellElement} cell @param {Column} column @param {number} p 0 for avg, 1 for all @param {number} g @param {number[]} places by avg and by all */
-function paintScore(cell, { numbers, isCurrent }, p, g, [avg, all]) {
+/** @param {HTMLTableCellElement} cell @param {Column} column @param {Part} part @param {number} g @param {Record<string, number>} places by each part */
+function paintScore(cell, { numbers, isCurrent }, part, g, places) {
   const [value, place] = cell.children;
-  cell.classList.toggle("nbm-behind", !isCurrent || (p === 1 && numbers?.isBehind === true));
-  if (!numbers) {
+  cell.classList.toggle("nbm-behind", !isCurrent || (part === "all" && numbers?.isBehind === true));
+  const scores = numbers?.[part];
+  if (!scores) {
     setText(value, "…");
     setText(place, "");
     cell.removeAttribute("data-value");
     return;
   }
-  const own = p === 0 ? avg : all;
-  const single = numbers.avg.length === 1 || own === undefined;
-  const score = numbers[PARTS[p]][g];
-  setText(value, Number.isNaN(score) ? "–" : figure(score));
-  const other = p === 0 ? `all ${ordinal(all)}` : `avg ${ordinal(avg)}`;
-  setText(place, single ? "" : avg === all ? ordinal(own) : `${ordinal(own)}, ${other}`);
-  cell.classList.toggle("nbm-differs", avg !== all);
+  const beside = part === "all" ? "avg" : "all";
+  const [own, other] = [places[part], places[beside]];
+  const single = scores.length === 1 || own === undefined;
+  setText(value, Number.isNaN(scores[g]) ? "–" : figure(scores[g]));
+  setText(place, single ? "" : own === other ? ordinal(own) : `${ordinal(own)}, ${beside} ${ordinal(other)}`);
+  cell.classList.toggle("nbm-differs", own !== other);
+  const [first, second] = part === "all" ? [beside, part] : [part, beside];
   setAttributes(cell, {
-    "data-value": score,
-    title: single || avg === all ? "" : `${ordinal(avg)} by avg, ${ordinal(all)} by all`,
+    "data-value": scores[g],
+    title:
+      single || own === other ? "" : `${ordinal(places[first])} by ${first}, ${ordinal(places[second])} by ${second}`,
   });
 }
 
 /** Whether there are places: every score is there, and all is of these weights. @param {Aggregates | null} numbers */
 function canRank(numbers) {
-  return numbers !== null && !numbers.isBehind && ![...numbers.avg, ...numbers.all].some(Number.isNaN);
+  if (numbers === null || numbers.isBehind) return false;
+  return ![...numbers.avg, ...numbers.all, ...(numbers.intra ?? [])].some(Number.isNaN);
 }
 
 /** How avg and all can differ over two generators: 1 where the first is better, 0 where they cannot be told apart. */
@@ -184,13 +187,21 @@ const QUARRELS = /** @type {const} */ ([
 ]);
 
 /**
- * Where avg and all order the generators differently, and how the gap behaves.
+ * Whom intra prefers; where avg and all order the generators differently, and how the gap behaves.
  * @param {string} label @param {Aggregates} numbers @param {string[]} names @param {boolean} [higher] whether more is better
  * @returns {{text: string, differs: boolean}[]}
  */
-export function sentences(label, { avg, all, terms = [] }, names, higher = false) {
+export function sentences(label, numbers, names, higher = false) {
+  const { avg, all, terms = [] } = numbers;
   const gap = gapInWords(avg, all, terms);
-  if (names.length === 1) return [{ text: `${label}: ${gap}.`, differs: false }];
+  if (names.length === 1) {
+    const own = numbers.intra ? `, intra − all is ${figure(numbers.intra[0] - all[0])}` : "";
+    return [{ text: `${label}: ${gap}${own}.`, differs: false }];
+  }
+  if (numbers.intra) {
+    const { intra: _, ...others } = numbers;
+    return [intraSentence(label, numbers.intra, numbers, names, higher), ...sentences(label, others, names, higher)];
+  }
   const lead = (/** @type {number[]} */ scores, /** @type {number} */ a, /** @type {number} */ b) => {
     const [low, high] = higher ? [b, a] : [a, b];
     return Number(isLower(scores[low], scores[high], terms[a], terms[b]));
@@ -208,6 +219,19 @@ export function sentences(label, { avg, all, terms = [] }, names, higher = false
     return [{ text: `${label}${says(first, second)}${more}; ${gap}.`, differs: true }];
   }
   return [{ text: `${label}: avg and all rank generators alike; ${gap}.`, differs: false }];
+}
+
+/**
+ * Whom intra prefers, and how many pairs it orders otherwise than all.
+ * @param {string} label @param {number[]} intra @param {Aggregates} numbers @param {string[]} names @param {boolean} higher
+ */
+function intraSentence(label, intra, { all, terms }, names, higher) {
+  const [byIntra, byAll] = [intra, all].map((scores) => placesOf(scores, higher, terms));
+  const best = names.filter((_, g) => byIntra[g] === 1).join(" and ");
+  const pairs = names.flatMap((_, a) => names.map((_, b) => [a, b])).filter(([a, b]) => a < b);
+  const count = pairs.filter(([a, b]) => (byIntra[a] - byIntra[b]) * (byAll[a] - byAll[b]) < 0).length;
+  const apart = count ? `; it and all order ${count} of ${pairs.length} pairs differently` : "";
+  return { text: `${label} intra prefers ${best}${apart}.`, differs: count > 0 };
 }
 
 /** @param {number[]} avg @param {number[]} all @param {number[]} terms */

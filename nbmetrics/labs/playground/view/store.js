@@ -4,9 +4,10 @@
  *
  * @import { Place, Scene } from "../../toolkit/view/types.js"
  */
+import { hasOwners } from "../../plane/view/edits.js";
 import { PlaneStore } from "../../plane/view/store.js";
 
-/** @typedef {"avg" | "all"} Part */
+/** @typedef {"intra" | "avg" | "all"} Part */
 
 const FIRST = { generators: 0, clients: 0 };
 
@@ -62,7 +63,8 @@ export class PlaygroundStore extends PlaneStore {
 
   /** The aggregate that the plane explains now. */
   get explained() {
-    return this.pointed ?? this.pinned;
+    const part = this.pointed ?? this.pinned;
+    return part === "intra" && !hasOwners(this.scene) ? null : part;
   }
 
   /** @param {Part | null} part */

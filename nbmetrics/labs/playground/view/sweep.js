@@ -7,7 +7,7 @@
  * @import { Item, Distribution, Place, Scene } from "../../toolkit/view/types.js"
  */
 
-import { distributionsOf, mixture, sharesOf } from "../../plane/view/distributions.js";
+import { distributionsOf, mixture, ofOwn, sharesOf } from "../../plane/view/distributions.js";
 import { withItem } from "../../plane/view/edits.js";
 import { computeScores, isClosed } from "../../plane/view/scores.js";
 import { numeral } from "../../toolkit/view/numbers.js";
@@ -101,7 +101,7 @@ const GEOMETRIC = ["variance", "height", "scale", "x", "y", "angle"];
 /** The parameters that an item of this kind has, a generator's own. @param {Item} item */
 export function sweepableOf({ kind }) {
   if (kind === "truncated") return ["psi"];
-  return kind === "copycat" || kind === "data" ? [] : GEOMETRIC;
+  return kind === "copycat" || kind === "data" || kind === "by_client" ? [] : GEOMETRIC;
 }
 
 /** What the scene sweeps: the wanted parameter where it fits, else the first that does. @param {Scene} scene @param {number} g the generator @param {number} c the client whose weight it may be @returns {Subject} */
@@ -230,7 +230,9 @@ function weightCurves(scene, data, metric, subject, g) {
     const scores = values.map((value) => {
       const shares = sharesOf(sweptTo(scene, subject, value).clients);
       const pooled = mixture(clients.map((distribution, i) => ({ distribution, weight: shares[i] })));
-      return computeScores(metric, { clients, pooled, shares, generators: [generators[g], pooled] });
+      const { own } = generators[g];
+      const generator = own ? ofOwn(own, shares) : generators[g];
+      return computeScores(metric, { clients, pooled, shares, generators: [generator, pooled] });
     });
     return {
       avg: scores.map(({ avg }) => avg[0]),

@@ -317,18 +317,21 @@ export class SweepView {
 }
 
 /** What the curves say. @param {Chart} chart @param {Subject} subject @param {Sweep} sweep */
-function wordsOf({ scene }, subject, sweep) {
+function wordsOf({ scene, g }, subject, sweep) {
+  const kept = scene.generators[g].parts
+    ? "the ellipses stay fixed; their shares and the scores change"
+    : "the generator stays fixed; its scores change";
   const metric = scene.view?.metric ?? "fid";
   const { label } = CHARTED[sweep.metric];
   const excuse =
     metric === sweep.metric ? "" : `${CHARTED[metric].label} has no closed form to sweep here; this is FID. `;
-  const said = scene.view?.aligned ? alignedWords(label, sweep) : bestWords(label, subject, sweep);
+  const said = scene.view?.aligned ? alignedWords(label, sweep) : bestWords(label, subject, sweep, kept);
   return excuse + said;
 }
 
-/** @param {string} label @param {Subject} subject @param {Sweep} sweep */
-function bestWords(label, subject, { best }) {
-  if (subject.parameter === "weight") return `${label}: the generator stays fixed; its scores change with the weight.`;
+/** @param {string} label @param {Subject} subject @param {Sweep} sweep @param {string} kept what a weight leaves as it is */
+function bestWords(label, subject, { best }, kept) {
+  if (subject.parameter === "weight") return `${label}: ${kept} with the weight.`;
   const [avg, all] = [best.avg, best.all].map(
     (extreme) => extreme && `${readValue(extreme.at, subject)}${extreme.isEnd ? " (edge)" : ""}`,
   );

@@ -222,7 +222,8 @@ export class Matrix {
 
   /** @param {string} text */
   textWidth(text) {
-    this.pen.font = `600 12px ${this.theme?.font ?? "sans-serif"}`;
+    this.theme ??= themeOf(this.root); // in the page, as it has a size
+    this.pen.font = `600 12px ${this.theme.font}`;
     return this.pen.measureText(text).width;
   }
 

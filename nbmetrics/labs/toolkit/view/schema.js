@@ -33,7 +33,8 @@ function resolve(one, types) {
   if (one.list) return { ...one, list: resolve(one.list, types) };
   if (one.record) return { ...one, record: mapped(one.record, (part) => resolve(part, types)) };
   if (!one.kinds) return one;
-  const fieldsOf = (/** @type {string[]} */ names) => Object.fromEntries(names.map((name) => [name, types[name]]));
+  const fieldsOf = (/** @type {string[]} */ names) =>
+    Object.fromEntries(names.map((name) => [name, resolve(types[name], types)]));
   return { ...one, kinds: mapped(one.kinds, fieldsOf) };
 }
 

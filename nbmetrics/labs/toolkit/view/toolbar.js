@@ -15,7 +15,7 @@ import { sameContent, sameScene } from "./store.js";
 /**
  * @typedef {object} Own
  * @property {Node[]} [choices] selects beside the presets
- * @property {() => Record<string, any>} [starts] scenes to reset to that are no presets, by the name in their field preset
+ * @property {() => Record<string, any>} [starts] scenes to reset to, before presets of their names, by the name in their field preset
  * @property {(shown: boolean) => void} table show or hide the numbers behind the pictures
  * @property {(result: any) => string} compared what Python's answer for this revision says of the page's numbers
  * @property {string} [waiting] what to say while Python is busy or unreachable
@@ -87,13 +87,19 @@ export class Toolbar {
 
   /** @param {string} name @param {"presets" | "history"} what the lock that refuses it */
   load(name, what) {
-    const scene = this.startOf(name) ?? Object.values(this.presets)[0];
+    const start = what === "presets" ? this.presetOf(name) : this.startOf(name);
+    const scene = start ?? Object.values(this.presets)[0];
     this.store.open({ ...scene, rev: this.store.scene.rev }, what);
   }
 
   /** @param {string} name */
+  presetOf(name) {
+    return this.presets[name];
+  }
+
+  /** @param {string} name */
   startOf(name) {
-    return this.presets[name] ?? this.tools.starts?.()[name];
+    return this.tools.starts?.()[name] ?? this.presetOf(name);
   }
 
   toggleTable() {
@@ -120,7 +126,7 @@ export class Toolbar {
 
   /** @param {any} scene */
   paintPreset({ preset }) {
-    const isPreset = preset in this.presets;
+    const isPreset = preset in this.presets && !(preset in (this.tools.starts?.() ?? {}));
     const isChanged = isPreset && this.isChanged;
     if (isChanged) setText(this.changed, `${preset}, changed`);
     const value = isChanged ? CHANGED : isPreset ? preset : "";

@@ -1,0 +1,183 @@
+"""race(): draw from samplers until it is known which is best, and no longer; those that are worse drop out.
+
+Successive elimination: all samplers that are left are looked at after n₀ rows each, 1.5 n₀, 1.5² n₀, … At look k of m
+samplers each interval of a difference has the level 1 − 6α/(π²k²)/(m(m−1)/2), so that with confidence 1 − α all
+intervals of all pairs hold at all looks, however long the race goes on. That is so for many draws, by the normal
+approximation; docs/race.md says how often it was so.
+
+Flow: `GivenClients` summarizes the clients once → `Draws` gives rows → each is scored → pairs → who is out → `Race`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..distributions import check_draw
+from ..errors import InvalidInput, check_choice, check_count, check_number
+from ..federation import Federation
+from ..metrics import metric_of
+from ..metrics.kid.metric import KID
+from ..progress import progress_bar
+from ..ranking import lowest
+from .race_draws import Draws, as_samplers
+from .race_result import Race, RaceLog, clients_noise
+from .race_scores import AGGREGATES, Bounds, GivenClients, SamplerScore, check_metric
+
+# Rows of a sampler at the first look: so many a feature, and at least these; KID has no bias of few rows.
+FIRST_ROWS_PER_FEATURE, MIN_FIRST_ROWS, MAX_FIRST_ROWS_OF_KID = 5, 50, 1_000
+GROWTH = 1.5
+# A last look that the budget cuts short takes place if it adds at least this share to the rows.
+MIN_LAST_SHARE = 0.05
+MIN_ERROR, MAX_ERROR = 1e-9, 0.5
+BUDGET = 100_000
+
+
+def race(
+    federation: Any,
+    samplers: Any,
+    metric: Any = "fid",
+    by: str = "all",
+    *,
+    budget: int = BUDGET,
+    error: float = 0.05,
+    tolerance: float = 0.0,
+    seed: int = 0,
+    store: Any = None,
+    progress: str | bool = "auto",
+) -> Race:
+    """Draw from samplers until it is known which is best for these clients; those that are worse drop out on the way.
+
+    Parameters
+    ----------
+    federation : `Federation`, or clients that make one. Their rows are taken as given: the race is about the score that
+        a sampler would have with these rows after endless draws. `Race.clients_noise` says whether other rows of the
+        clients could alter the winner
+    samplers : dict name -> function `(n, rng) -> rows`, (n, d), drawn with the NumPy generator rng alone; also a
+        distribution, or a function or module of images where the federation has an extractor. By "intra" functions
+        `(client, n, rng) -> rows`, or a dict client -> function
+    metric : "fid", corrected for the number of draws, or "kid"; or such a `Metric`
+    by : "all" (pooled clients), "avg", "worst" (the client with the highest score) or "intra" (each client with what
+        was made for it)
+    budget : draws at most, of all samplers together. The first look takes 5 rows of each a feature and at least 50, by
+        "kid" at most 1,000; by "intra" so many for each client
+    error : how often the race may name a wrong winner, or a wrong tie; 1e-9 to 0.5
+    tolerance : 0 or more, in units of the score: a sampler is out when another is better by more than this, and those
+        that are left tie when none is better than another by more
+    seed : of all draws: look k of a sampler is drawn with the seed (seed, its name, k), whoever else races
+    store : a folder that keeps all drawn rows: a call that was killed goes on, and so does one with a larger budget
+    progress : "auto" shows a bar after a second; True or False
+
+    Returns
+    -------
+    Race: `table`, `winner` (None unless won), `draws`, `reason`, `plot()`. Ctrl-C ends the race with what is there.
+
+    Raises
+    ------
+    InvalidInput
+        For samplers of which no more rows can be drawn, a metric without influence values, a budget below the first
+        look, a store of another race; otherwise as `evaluate` does.
+
+    Source: successive elimination (Even-Dar et al. 2006, JMLR 7), with intervals by influence values.
+
+    Examples
+    --------
+    >>> clients = {"north": nm.Gaussian([-1, 0]), "south": nm.Gaussian([1, 0])}
+    >>> narrow = lambda n, rng: rng.normal(size=(n, 2))
+    >>> wide = lambda n, rng: rng.normal(size=(n, 2)) * [1.4, 1]
+    >>> race = nm.race(clients, {"narrow": narrow, "wide": wide}, budget=20_000)
+    >>> race.winner
+    'wide'
+    """
+    if not isinstance(progress, bool):
+        check_choice(progress, ("auto",), "progress")
+    by, seed = check_choice(by, AGGREGATES, "by"), check_count(seed, "seed", minimum=0)
+    error = check_number(error, "error", minimum=MIN_ERROR, maximum=MAX_ERROR)
+    tolerance = check_number(tolerance, "tolerance", minimum=0.0)
+    chosen = check_metric(metric_of(metric, "metric"))
+    federation = federation if isinstance(federation, Federation) else Federation(federation)
+    if federation.is_conditional:
+        raise InvalidInput("federation", "has clients with a condition", "Give clients without conditions")
+    names = [name for name, weight in zip(federation.names, federation.weights, strict=True) if weight]
+    sources = as_samplers(samplers, by, federation, names)
+    parts = len(names) if by == "intra" else 1
+    budget = check_draw(budget, federation.dim, "budget")
+    first = first_rows(chosen, federation.dim)
+    if budget < first * parts * len(sources):
+        seen = f"is {budget:,}, and the first look at {len(sources)} samplers takes {first * parts:,} draws of each"
+        raise InvalidInput("budget", seen, f"Give at least {first * parts * len(sources):,}")
+    given = GivenClients(federation, chosen, by, seed)
+    draws = Draws(sources, federation.dim, seed, store)
+    log = RaceLog(given.label, error, tolerance, budget)
+    with progress_bar(progress, budget) as bar:
+        try:
+            _run(given, draws, log, first, parts, bar)
+        except KeyboardInterrupt:
+            if not log.looks:
+                raise
+            log.stop("interrupted", {})
+    rows = {name: draws.rows(name) for name in sources}
+    note = clients_noise(federation, rows, given, log.winner)
+    return Race.of(log, {name: draws.count(name) for name in sources}, note)
+
+
+def first_rows(metric: Any, dim: int) -> int:
+    """How many rows of a sampler, or for each client, the first look takes."""
+    rows = max(FIRST_ROWS_PER_FEATURE * dim, MIN_FIRST_ROWS)
+    return min(rows, MAX_FIRST_ROWS_OF_KID) if isinstance(metric, KID) else rows
+
+
+def level_of(look: int, error: float, samplers: int) -> float:
+    """The level of an interval of a difference at look 1, 2, …, of so many samplers at the start."""
+    return 1.0 - 6.0 * error / (math.pi * look) ** 2 / math.comb(samplers, 2)
+
+
+def rows_until(look: int, first: int) -> int:
+    """How many rows of a sampler there are after look 1, 2, …"""
+    return math.ceil(first * GROWTH ** (look - 1) - 1e-9)
+
+
+def _run(given: GivenClients, draws: Draws, log: RaceLog, first: int, parts: int, bar: Any) -> None:
+    """Look after look, until the log says why it is over."""
+    live = list(draws.samplers)
+    for look in itertools.count(1):
+        before = rows_until(look - 1, first) if look > 1 else 0
+        left = log.budget - sum(map(draws.count, draws.samplers))
+        new = min(rows_until(look, first) - before, left // (parts * len(live)))
+        if new < max(1.0, MIN_LAST_SHARE * before):
+            return log.stop("budget spent", {})
+        for name in live:
+            draws.draw(name, look, new)
+            bar.update(new * parts)
+        level = level_of(look, log.error, len(draws.samplers))
+        scores = {name: given.score(draws.rows(name)) for name in live}
+        bounds = differences(scores, level)
+        out = beaten(bounds, live, log.tolerance)
+        log.add(scores, {name: draws.count(name) for name in live}, out, level)
+        live = [name for name in live if name not in out]
+        if len(live) == 1:
+            return log.stop("winner", bounds)
+        if log.tolerance and all(_is_within(bounds[pair], log.tolerance) for pair in itertools.permutations(live, 2)):
+            return log.stop("tie within the tolerance", bounds)
+
+
+def differences(scores: Mapping[str, SamplerScore], level: float) -> dict[tuple[str, str], Bounds]:
+    """How much higher the first of two samplers scores than the second, for every two of them."""
+    pairs = itertools.permutations(scores, 2)
+    return {(first, second): scores[first].minus(scores[second], level) for first, second in pairs}
+
+
+def beaten(bounds: Mapping[tuple[str, str], Bounds], live: Sequence[str], tolerance: float) -> dict[str, str]:
+    """Return who is out, and by whom: the best of those that are better by more than the tolerance."""
+    out = {}
+    for name in live:
+        better = [other for other in live if other != name and bounds[name, other].low > tolerance]
+        if better:
+            out[name] = better[lowest([-bounds[name, other].value for other in better])]
+    return out
+
+
+def _is_within(bounds: Bounds, tolerance: float) -> bool:
+    return -tolerance <= bounds.low and bounds.high <= tolerance

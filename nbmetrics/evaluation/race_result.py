@@ -1,0 +1,205 @@
+"""The result of a race: its looks as a table, the winner or why there is none, and what the clients' noise could do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InvalidInput
+from ..federation import Federation, Generator
+from ..ranking import numeral, order
+from .evaluate import evaluate
+from .influence import Influence
+from .race_scores import Bounds, GivenClients, SamplerScore
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+# From which p-value on the clients' noise could alter a winner.
+DOUBT = 0.05
+NO_WINNER = "The clients' rows are taken as given."
+
+
+@dataclass
+class RaceLog:
+    """The looks of a race while it runs.
+
+    Attributes
+    ----------
+    label : of the score, such as "FID-all"
+    looks : rows of the table
+    stopped : "winner", "tie within the tolerance", "budget spent" or "interrupted"; "" while it runs
+    left : who is not out
+    """
+
+    label: str
+    error: float
+    tolerance: float
+    budget: int
+    looks: list[dict[str, Any]] = field(default_factory=list)
+    stopped: str = ""
+    left: list[str] = field(default_factory=list)
+    cautions: dict[str, str] = field(default_factory=dict)
+    margin: tuple[str, Bounds] | None = None
+
+    def add(
+        self, scores: Mapping[str, SamplerScore], draws: Mapping[str, int], out: Mapping[str, str], level: float
+    ) -> None:
+        """Add a look: the scores of those that raced, and who is out by whom."""
+        look = self.looks[-1]["look"] + 1 if self.looks else 1
+        self.left = [name for name in scores if name not in out]
+        self.cautions = {name: score.caution for name, score in scores.items() if score.caution}
+        for name, score in scores.items():
+            bounds = score.interval(level)
+            ends = {"score": bounds.value, "low": bounds.low, "high": bounds.high}
+            state = f"out: {out[name]} is better" if name in out else "racing"
+            self.looks.append({"look": look, "sampler": name, "draws": draws[name], **ends, "state": state})
+
+    def stop(self, why: str, bounds: Mapping[tuple[str, str], Bounds]) -> None:
+        """End the race; `bounds` : of the differences at the last look."""
+        self.stopped = why
+        state = {"winner": "winner", "tie within the tolerance": "tied"}.get(why)
+        last = [row for row in self.looks if row["look"] == self.looks[-1]["look"]]
+        for row in last:
+            if state and row["sampler"] in self.left:
+                row["state"] = state
+        if self.winner is not None:
+            others = [row["sampler"] for row in last if row["sampler"] != self.winner]
+            nearest = others[order([bounds[name, self.winner].value for name in others])[0]]
+            self.margin = nearest, bounds[nearest, self.winner]
+
+    @property
+    def winner(self) -> str | None:
+        return self.left[0] if self.stopped == "winner" else None
+
+    @property
+    def reason(self) -> str:
+        """Why it is over, in a sentence."""
+        left, sure = joined(self.left), f"{1.0 - self.error:.6g}"
+        within = f" to within {self.tolerance:g}" if self.tolerance else ""
+        apart = f"{self.label} does not tell {left} apart{within}"
+        if self.margin is not None:
+            other, bounds = self.margin
+            values = [_number(value, bounds) for value in bounds]
+            worse = f"{other}, the last to drop out, is worse by {values[0]} ({values[1]} to {values[2]})"
+            return f"{self.winner} is best by {self.label} with confidence {sure}: {worse}."
+        if self.stopped == "tie within the tolerance":
+            return f"{left} tie: by {self.label} they lie within {self.tolerance:g} of each other, confidence {sure}."
+        if self.stopped == "interrupted":
+            return f"The race was interrupted, and {apart} by then."
+        unknown = next((name for name in self.left if name in self.cautions), None)
+        because = f" ({unknown}: {self.cautions[unknown]})" if unknown else ""
+        return f"The budget of {self.budget:,} draws is spent, and {apart}{because}."
+
+
+def _number(value: float, beside: Bounds) -> str:
+    """A number with as many digits as the width of an interval calls for."""
+    width = beside.high - beside.low
+    digits = max(0, 1 - math.floor(math.log10(width))) if math.isfinite(width) and width > 0 else 3
+    return numeral(value, f",.{min(digits, 12)}f")
+
+
+def joined(names: Sequence[str]) -> str:
+    """Names in a sentence."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+@dataclass(frozen=True, eq=False)
+class Race:
+    """The result of `nm.race`; printing it gives the reason, and what the clients' noise could alter.
+
+    Attributes
+    ----------
+    table : DataFrame look, sampler, draws, score, low, high, state: a row a look and sampler that raced. draws are
+        those of the sampler up to the look; low and high the interval of its score that is due to its draws, at the
+        level of a difference at this look
+    winner : its name; None unless the race was won
+    draws : name -> rows drawn
+    stopped : "winner", "tie within the tolerance", "budget spent" or "interrupted"
+    reason : why it stopped, in a sentence
+    clients_noise : whether other rows of the clients could alter the winner, in a sentence
+    cautions : of the last look: name -> why its interval is missing or doubtful
+    label : of the score, such as "FID-all"
+
+    Examples
+    --------
+    >>> samplers = {"near": nm.Gaussian([0.1, 0]), "far": nm.Gaussian([2, 0])}
+    >>> race = nm.race({"north": nm.Gaussian([0, 0]), "south": nm.Gaussian([0.2, 0])}, samplers)
+    >>> race.winner, race.stopped, race.draws
+    ('near', 'winner', {'near': 50, 'far': 50})
+    """
+
+    table: pd.DataFrame
+    winner: str | None
+    draws: dict[str, int]
+    stopped: str
+    reason: str
+    clients_noise: str
+    cautions: dict[str, str]
+    label: str
+
+    @classmethod
+    def of(cls, log: RaceLog, draws: dict[str, int], clients_noise: str) -> Race:
+        """The result of a race that is over."""
+        import pandas as pd
+
+        table = pd.DataFrame(log.looks)
+        return cls(table, log.winner, draws, log.stopped, log.reason, clients_noise, dict(log.cautions), log.label)
+
+    def plot(self) -> Figure:
+        """The intervals of the scores against the draws of a sampler, as a matplotlib Figure."""
+        from .figure import draw_race
+
+        return draw_race(self)
+
+    def __repr__(self) -> str:
+        return f"{self.reason}\n{self.clients_noise}"
+
+
+def clients_noise(
+    federation: Federation, rows: Mapping[str, Sequence[np.ndarray]], given: GivenClients, winner: str | None
+) -> str:
+    """Whether the winner could be another with other rows of the clients, by p-values of `evaluate`, in a sentence."""
+    if winner is None:
+        return NO_WINNER
+    if all(client.distribution is not None for client in federation.clients):
+        return "The clients are distributions, which have no noise."
+    if given.by == "worst":
+        return f"{NO_WINNER} By worst their own noise is not computed."
+    try:
+        p = _p_values(federation, rows, given, winner)
+    except InvalidInput as error:
+        return f"{NO_WINNER} What their own noise could alter is not known: {error}"
+    if any(map(math.isnan, p.values())):
+        return f"{NO_WINNER} What their own noise could alter is not known: a score has no interval."
+    doubts = [f"{name} (p = {value:.2g})" for name, value in p.items() if value > DOUBT]
+    if not doubts:
+        return f"With the clients' own noise, too, {winner} is better than each other sampler (p ≤ {DOUBT:g} each)."
+    return f"With other rows of the clients the winner could be {' or '.join(doubts)}."
+
+
+def _p_values(
+    federation: Federation, rows: Mapping[str, Sequence[np.ndarray]], given: GivenClients, winner: str
+) -> dict[str, float]:
+    """The one-sided p-values of the winner being better than each other."""
+    generators = [_generator(name, parts, given, federation) for name, parts in rows.items()]
+    scores = evaluate(federation, generators, given.metric, uncertainty=Influence(), progress=False)
+    cells, names = scores.result(given.metric.name), list(rows)
+    if cells.noise is None:
+        return dict.fromkeys(names, math.nan)
+    values, first = np.asarray(getattr(cells, given.by)), names.index(winner)
+    others = [(name, (first, place)) for place, name in enumerate(names) if name != winner]
+    return {name: cells.noise.worse(scores.weights, given.by, pair, values) for name, pair in others}
+
+
+def _generator(name: str, parts: Sequence[np.ndarray], given: GivenClients, federation: Federation) -> Generator:
+    """The rows of a sampler; a client of weight 0, which has none, is given those of another."""
+    if given.by != "intra":
+        return Generator(parts[0], name=name)
+    by_client = dict(zip(given.names, parts, strict=True))
+    return Generator.by_client({client: by_client.get(client, parts[0]) for client in federation.names}, name=name)

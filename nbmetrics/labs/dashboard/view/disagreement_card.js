@@ -1,0 +1,163 @@
+/**
+ * What the two leading generators disagree about, mode by mode: Python finds the modes when asked, by a button above the
+ * heat map. A press on a mode selects, in the heat map, the client where it is most frequent.
+ *
+ * @import { Store } from "../../toolkit/view/store.js"
+ * @import { Numbers, Scene, Written } from "./types.js"
+ */
+import { el, setText } from "../../toolkit/view/dom.js";
+import { read, readRow } from "../../toolkit/view/json_numbers.js";
+import { shareText, shownNumber } from "../../toolkit/view/numbers.js";
+import { lowest, orderOf } from "../../toolkit/view/ties.js";
+import { card } from "./certificate.js";
+import { averageName, inWords, sharesOf } from "./metric_view.js";
+
+const HEAD = "What they disagree about";
+const WHAT =
+  "Modes are kinds of rows that one generator makes more often than the other. Changes are those of the difference of the two if the rows of a mode are left out.";
+// Clients that a mode names.
+const MAX_CLIENTS_NAMED = 3;
+
+/**
+ * @typedef {{of: string, row: number, picture?: string}} ModeRow
+ * @typedef {{name: string, first: Written, second: Written, clients: Written[], avg: Written, all: Written,
+ *   rows: ModeRow[], features: [number, Written][]}} Mode
+ * @typedef {{pair?: [string, string], metric?: string, label?: string, clients?: string[], weights?: number[],
+ *   scores?: [Written, Written], modes?: Mode[], doing?: string, error?: string}} Disagreement  see disagreement.py
+ */
+
+export class DisagreementCard {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    this.signal = signal;
+    this.isAsked = false;
+    this.painted = "";
+    this.button = el("button", { type: "button" });
+    this.wait = el("p", { class: "nbm-note" });
+    this.summary = el("p");
+    this.list = el("ul", { class: "nbm-modes" });
+    this.found = card(HEAD, [el("p", { class: "nbm-note" }, [WHAT]), this.summary, this.list]);
+    this.root = el("div", { class: "nbm-disagreement" }, [this.wait, this.found]);
+    const ask = () => {
+      this.isAsked = true;
+      store.send({ kind: "disagreement", scene: store.scene });
+      store.changed();
+    };
+    this.button.addEventListener("click", ask, { signal });
+  }
+
+  /** @param {Scene} scene @param {Numbers} numbers */
+  paint(scene, { shares, metrics }) {
+    const isTable = Object.values(metrics).every(({ facts }) => facts.pooled === false);
+    const isByClient = averageName(this.store.model.get("board"), scene.generators) === "intra";
+    const isOffered = scene.generators.length > 1 && !isTable && !isByClient && ["fid", "kid"].includes(scene.metric);
+    const found = /** @type {Disagreement} */ (this.store.model.get("disagreement") ?? {});
+    const isCurrent = isOf(found, scene, shares);
+    if (found.doing || found.error || isCurrent) this.isAsked = false;
+    const isFound = found.modes !== undefined;
+    setText(this.button, isFound && !isCurrent ? "Find the modes again" : "What do they disagree about?");
+    this.button.hidden = !isOffered || Boolean(this.store.saved) || isCurrent || Boolean(found.doing);
+    const words = this.waitWords(found, isFound, isCurrent);
+    setText(this.wait, words);
+    this.wait.hidden = !words;
+    this.root.hidden = !isOffered || (!words && !isFound);
+    this.found.hidden = !isFound;
+    this.found.classList.toggle("nbm-old", isFound && !isCurrent);
+    if (isFound) this.paintFound(found);
+  }
+
+  /** @param {Disagreement} found @param {boolean} isFound @param {boolean} isCurrent */
+  waitWords({ doing, error }, isFound, isCurrent) {
+    const { store } = this;
+    if (error) return `Python: ${error}`;
+    if (doing || this.isAsked) {
+      if (store.waiting || store.lost) return "Python is busy or unreachable.";
+      return "Python computes the modes …";
+    }
+    return isFound && !isCurrent ? "These modes are for other weights, generators or another metric." : "";
+  }
+
+  /** @param {Disagreement} found */
+  paintFound(found) {
+    const key = JSON.stringify(found);
+    if (key === this.painted) return;
+    this.painted = key;
+    setText(this.summary, summaryOf(found));
+    this.list.replaceChildren(...(found.modes ?? []).map((mode) => this.makeItem(found, mode)));
+  }
+
+  /** @param {Disagreement} found @param {Mode} mode */
+  makeItem(found, mode) {
+    const pictures = mode.rows.filter(({ picture }) => picture);
+    const carriers = pictures.length
+      ? el(
+          "span",
+          { class: "nbm-mode-pictures" },
+          pictures.map(({ picture, of, row }) => el("img", { src: picture ?? "", alt: `${of}, row ${row}` })),
+        )
+      : el("small", {}, [featureWords(mode)]);
+    const button = el("button", { type: "button" }, [modeName(found, mode)]);
+    button.addEventListener("click", () => this.choose(found, mode), { signal: this.signal });
+    return el("li", {}, [
+      button,
+      carriers,
+      el("p", {}, [sharesSentence(found, mode)]),
+      el("p", {}, [changes(found, mode)]),
+    ]);
+  }
+
+  /** @param {Disagreement} found @param {Mode} mode */
+  choose({ pair = ["", ""], clients = [] }, mode) {
+    const own = readRow(mode.clients);
+    const client = clients[lowest(own.map((share) => -share))] ?? "";
+    const generator = pair[read(mode.first) >= read(mode.second) ? 0 : 1];
+    this.store.edit(/** @type {any} */ ({ ...this.store.scene, client, generator }), "");
+  }
+}
+
+/** Whether it is of the metric, weights and generators on show. @param {Disagreement} found @param {Scene} scene @param {number[]} shares */
+function isOf({ modes, metric, pair, weights }, scene, shares) {
+  if (!modes || !pair || !weights || metric !== scene.metric || weights.length !== shares.length) return false;
+  const own = sharesOf(weights);
+  return pair.every((name) => scene.generators.includes(name)) && shares.every((s, i) => Math.abs(s - own[i]) < 1e-9);
+}
+
+/** @param {Disagreement} found */
+function summaryOf({ pair = ["", ""], label = "", scores = ["nan", "nan"], modes = [] }) {
+  const [avg, all] = scores.map((value) => shownNumber(read(value)));
+  const names = pair.map(inWords).join(" − ");
+  const none = modes.length ? "" : " No mode was found.";
+  return `${names}: ${avg} by ${label}-avg, ${all} by ${label}-all (below 0: the first is better).${none}`;
+}
+
+/** @param {Disagreement} found @param {Mode} mode */
+function modeName({ pair = ["", ""] }, { name }) {
+  const [, , which, number] = name.split(" ");
+  return `Mode ${number}, more in ${inWords(pair[which === "first" ? 0 : 1])}`;
+}
+
+/** @param {Disagreement} found @param {Mode} mode */
+function sharesSentence({ pair = ["", ""], clients = [] }, mode) {
+  const own = [...readRow(mode.clients)];
+  const falling = orderOf(own.map((share) => -share));
+  const first = falling.filter((i) => own[i] > 0).slice(0, MAX_CLIENTS_NAMED);
+  const shares = first.map((i) => `${inWords(clients[i])} (${shareText(own[i])})`).join(", ");
+  const made = [mode.first, mode.second].map((share, g) => `${inWords(pair[g])} (${shareText(read(share))})`);
+  return `${made.join(", ")}. ${shares ? `Most frequent at ${shares}.` : "At no client."}`;
+}
+
+/** @param {Disagreement} found @param {Mode} mode */
+function changes({ label = "" }, mode) {
+  const [avg, all] = [mode.avg, mode.all].map((value) => {
+    const change = read(value);
+    return Number.isNaN(change) ? "unknown" : `${change > 0 ? "+" : ""}${shownNumber(change)}`;
+  });
+  return `Without it: ${label}-avg ${avg}, ${label}-all ${all}.`;
+}
+
+/** @param {Mode} mode */
+function featureWords({ features }) {
+  const some = features.map(([place, value]) => `feature ${place} (${shownNumber(read(value))} sd)`);
+  return some.length ? `Farthest from the real mean: ${some.join(", ")}.` : "No row is in it.";
+}

@@ -1,0 +1,39 @@
+"""The card of what two generators disagree about: asked for above the heat map, and a press shows a mode there."""
+
+from playwright.sync_api import expect
+
+from tests.waiting import until
+
+CODE = """
+import numpy as np
+import nbmetrics as nm
+rng = np.random.default_rng(5)
+centers = {"a": 0.0, "b": 6.0, "c": 12.0}
+rows = lambda n, *of: np.concatenate([rng.normal(centers[k], 1.0, (n, 3)) for k in of])
+clients = {k: rows(60, k) for k in centers}
+lab = nm.Dashboard(clients, {"no c": rows(60, *"ab"), "even": rows(40, *"abc")}, "fid"); lab.wait(); lab"""
+ASK, AGAIN = "What do they disagree about?", "Find the modes again"
+
+
+def test_modes_are_asked_for_and_shown_in_the_heat_map(run_cells):
+    page = run_cells(CODE)
+    page.set_viewport_size({"width": 1366, "height": 900})
+    root = page.get_by_role("group", name="Dashboard", exact=True)
+    card = root.get_by_role("region", name="What they disagree about")
+    expect(card).to_be_hidden()
+    root.get_by_role("button", name=ASK).focus()
+    page.keyboard.press("Enter")
+    expect(card).to_be_visible()
+    expect(root.get_by_role("button", name=ASK)).to_be_hidden()
+    lab = page.python.names["lab"]
+    modes = lab.disagreement["modes"]
+    where = next(k for k, mode in enumerate(modes) if max(mode["clients"]) > 0.5)
+    expect(card.get_by_role("listitem")).to_have_count(len(modes))
+    item = card.get_by_role("listitem").nth(where)
+    client = lab.disagreement["clients"][max(range(3), key=modes[where]["clients"].__getitem__)]
+    expect(item).to_contain_text(f"Most frequent at {client}")
+    item.get_by_role("button").click()
+    until(lambda: lab.scene["client"] == client)
+    root.get_by_role("slider", name="a weight", exact=True).press("ArrowRight")
+    expect(root.get_by_role("button", name=AGAIN)).to_be_visible()
+    expect(root).to_contain_text("These modes are for other weights, generators or another metric.")

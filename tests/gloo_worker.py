@@ -1,0 +1,89 @@
+"""One process of a group that scores rows, prints JSON: python -m tests.gloo_worker "torchmetrics" RANK WORLD FILE."""
+
+import json
+import os
+import sys
+
+import numpy as np
+import torch
+from torch import distributed
+from torch.nn.parallel import DistributedDataParallel
+
+from tests.benchmarks import peers
+
+OFFSETS = (0.0, 1e3)
+METRICS = ("fid", "kid")
+
+
+def parties(offset):
+    """Rows of three clients, and those that were generated for each, of spread about 1."""
+    rng = np.random.default_rng(7)
+    mix = rng.normal(size=(4, 4)) / 2
+    real = {name: rng.normal(k, 1 + k / 4, (n, 4)) @ mix + offset for k, (name, n) in enumerate(SIZES.items())}
+    generated = {name: rng.normal(k + 0.1, 1, (50, 4)) @ mix + offset for k, name in enumerate(SIZES)}
+    return real, generated
+
+
+SIZES = {"lyon": 90, "oslo": 61, "turin": 40}
+
+
+def shares(rank, world, rows):
+    """The rows of one process: each client's dealt in turn, and turin's to the first process alone."""
+    dealt = {name: own[rank::world] for name, own in rows.items() if name != "turin"}
+    return dealt if rank else {**dealt, "turin": rows["turin"]}
+
+
+def scored(Score, rank, world):
+    values = {}
+    for offset in OFFSETS:
+        real, generated = parties(offset)
+        for metric in METRICS:
+            score = Score(metric, clients=list(SIZES))
+            for is_real, rows in ((True, real), (False, generated)):
+                for name, own in shares(rank, world, rows).items():
+                    for batch in np.array_split(own, 3):
+                        score(torch.tensor(batch), real=is_real, client=name)
+            first = {part: float(value) for part, value in score.compute().items()}
+            assert {part: float(value) for part, value in score.compute().items()} == first
+            score.update(real["lyon"][:0], real=True, client="lyon")
+            values[f"{metric} {offset}"] = first
+    return values
+
+
+def scored_in_a_loop(Score, rank, world):
+    """A model under DistributedDataParallel that is trained, and scored after each epoch."""
+    torch.manual_seed(0)
+    model = DistributedDataParallel(torch.nn.Linear(4, 4, dtype=torch.float64))
+    optimizer, score = torch.optim.SGD(model.parameters(), 0.1), Score("fid", clients=range(3))
+    rng, values = np.random.default_rng(3), []
+    rows, labels = rng.normal(size=(60, 4)), np.arange(60) % 3
+    latents = torch.tensor(rng.normal(size=(2, 40, 4)))
+    for epoch in range(2):
+        batches, owners = (np.array_split(part[rank::world], 4) for part in (rows, labels))
+        for batch, clients in zip(batches, owners, strict=True):
+            loss = (model(latents[epoch, :8]) ** 2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            score.update(torch.tensor(batch), real=True, client=torch.tensor(clients))
+        made = model(latents[epoch])
+        score.update(made[rank::world], real=False)
+        values.append([float(score.compute()["all"]), made.detach().tolist()])
+        score.reset()
+    return values
+
+
+def main(base, rank, world, file):
+    sys.modules["torchmetrics"] = peers.imported("torchmetrics") if base == "torchmetrics" else None
+    from nbmetrics.torch import Score
+
+    assert (Score.__mro__[1].__module__ == "torchmetrics.metric") is (base == "torchmetrics")
+    place = int(rank), int(world)
+    distributed.init_process_group("gloo", init_method=f"file://{file}", rank=place[0], world_size=place[1])
+    print(json.dumps([scored(Score, *place), scored_in_a_loop(Score, *place)]), flush=True)
+    distributed.barrier()
+    os._exit(0)  # torch ends gloo's threads in an order that may abort the process
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,61 @@
+"""The card of what two generators disagree about: what Python sends is `Scores.disagreement`, and only when asked."""
+
+import json
+import threading
+
+import numpy as np
+import pytest
+
+import nbmetrics as nm
+from nbmetrics.labs.dashboard.disagreement import pair_of
+from tests.labs.inside import send
+
+RNG = np.random.default_rng(5)
+CENTERS = {"a": 0.0, "b": 6.0, "c": 12.0}
+CLIENTS = {name: RNG.normal(center, 1.0, (60, 3)) for name, center in CENTERS.items()}
+GENERATORS = {
+    "no c": np.concatenate([RNG.normal(center, 1.0, (60, 3)) for center in (0.0, 6.0)]),
+    "even": np.concatenate([RNG.normal(center, 1.0, (40, 3)) for center in CENTERS.values()]),
+}
+
+
+def asked(lab):
+    """What the page is sent once it asks."""
+    done = threading.Event()
+    lab.observe(lambda change: done.set() if change["new"].get("doing") == "" else None, "disagreement")
+    send(lab, {"kind": "disagreement", "scene": lab.scene})
+    assert done.wait(60)
+    return json.loads(json.dumps(lab.disagreement))
+
+
+def test_the_page_gets_the_modes_of_the_two_leaders_only_when_it_asks():
+    lab = nm.Dashboard(CLIENTS, GENERATORS, "fid")
+    lab.wait()
+    assert lab.disagreement == {}
+    sent = asked(lab)
+    table = lab.scores.disagreement(*sent["pair"], "fid", most=6)
+    shown = table[(table["first"] > 0) | (table["second"] > 0)]
+    assert len(shown) and [mode["name"] for mode in sent["modes"]] == shown["mode"].tolist()
+    assert [mode["avg"] for mode in sent["modes"]] == pytest.approx(shown["avg_change"].tolist(), rel=1e-9)
+    assert [mode["clients"] for mode in sent["modes"]] == shown[list(CLIENTS)].to_numpy().tolist()
+    largest = sent["modes"][0]
+    assert int(np.argmax(largest["clients"])) == 2  # the one that a generator lacks
+    assert all("picture" not in row for row in largest["rows"]) and len(largest["features"]) == 3
+    lab.close()
+
+
+def test_other_metrics_and_tables_say_why_there_are_none():
+    lab = nm.Dashboard(CLIENTS, GENERATORS, "precision")
+    lab.wait()
+    assert "no influence values" in asked(lab)["error"]
+    lab.close()
+    table = nm.Dashboard.from_table({"a": [1.0, 2.0], "b": [2.0, 1.0]})
+    assert "only scores" in asked(table)["error"]
+    table.close()
+
+
+def test_the_pair_is_the_two_that_win_or_the_winner_and_the_next():
+    names = ("x", "y", "z")
+    assert pair_of(names, "", np.array([1.0, 2.0, 3.0]), np.array([3.0, 1.0, 2.0])) == ("x", "y")
+    assert pair_of(names, "", np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0])) == ("x", "z")
+    assert pair_of(names, "y", np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0])) == ("x", "y")
