@@ -99,6 +99,13 @@ def numeral(value: float, spec: str = ".3f", *, beside: float = 1.0) -> str:
     return text.lstrip("+-") if nothing_left else text.replace("-", "−")
 
 
+def figure(value: float, digits: int = 5) -> str:
+    """So many significant digits; what is only rounding reads as 0, and what is not known as a dash."""
+    if math.isnan(value):
+        return "–"
+    return "0" if abs(value) < TIE else numeral(value, f".{digits}g", beside=0)
+
+
 def inverted_pairs(avg: Any, pooled: Any) -> np.ndarray:
     """The pairs, (m, 2) positions, that avg and all order differently; a tie in either is no order."""
     pairs, first, second = _orders(avg, pooled)

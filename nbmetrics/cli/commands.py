@@ -39,6 +39,7 @@ from .parties import (
     existing_path,
     generated_parties,
     parties_within,
+    runs_within,
 )
 from .report import Report, as_json, as_page, as_text, client_rows, generator_rows
 from .verify import OTHER_NUMBERS, compare, read_report, settings_of
@@ -74,7 +75,11 @@ def report_of(options: Namespace) -> Report:
     """Return the scores of the files that the options name, with where they come from."""
     metrics, design = _metrics(options), _design(options)
     clients, notes = client_parties(options.clients)
-    generated = generated_parties(options.generated, by_class=options.by_class)
+    if options.by_class and options.runs:
+        raise InvalidInput("--runs", "is given beside --by-class", "Give one of the two")
+    generated = generated_parties(options.generated, has_parts=options.by_class or options.runs)
+    if options.runs:
+        generated = [run for model in generated for run in runs_within(model)]
     notes += containment_notes(clients, generated)
     reader = PartyReader(lambda: settings(options))
     parts = [part for party in generated for part in (parties_within(party) if options.by_class else [party])]

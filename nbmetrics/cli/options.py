@@ -42,6 +42,7 @@ examples:
   nbmetrics score hospitals/ ddpm/ --extractor pixels --metrics kid,precision
   nbmetrics score features/ ddpm.npy --uncertainty influence --html report.html
   nbmetrics score classes/ made/ --by-class  (classes/cat with made/cat, …)
+  nbmetrics score features/ ddpm/ gan/ --runs      (ddpm/seed1.npy, …)
   nbmetrics score ref.npz ddpm.npy --metrics fid"""
 
 FEATURES = """\
@@ -196,6 +197,12 @@ def _score(score: ArgumentParser) -> None:
         "--by-class",
         action="store_true",
         help="GENERATED has a sub-folder, or .npy file, for each client: adds intra, each with what was made for it",
+    )
+    score.add_argument(
+        "--runs",
+        action="store_true",
+        help="GENERATED is a model with a sub-folder, or .npy file, for each of its runs: adds means over runs, and "
+        "whether models differ by more than their runs do",
     )
     score.add_argument(
         "--samples", type=integer, metavar="N", help="number of rows to sample where a metric needs samples"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -39,11 +39,13 @@ class Party:
     is_arrays : whether it is one file of arrays
     moments : a mean and a covariance, of a file of these
     is_rows : whether it is no images
+    group : the model of which it is a run
     """
 
     option: str
     name: str
     path: Path
+    group: str | None = None
 
     @property
     def is_arrays(self) -> bool:
@@ -95,7 +97,7 @@ class PartyReader:
     def _generator(self, party: Party, by_class: bool) -> Generator:
         data = {own.name: self.data(own) for own in parties_within(party)} if by_class else self.data(party)
         try:
-            return Generator(data, name=party.name)
+            return Generator(data, name=party.name, group=party.group)
         except InvalidInput as error:
             raise error.of(f"{party.option} {shown(str(party.path))}") from None
 
@@ -164,21 +166,27 @@ def _in_zip(root: Path) -> list[Party]:
     return [Party("CLIENTS", name, root / name) for name in sorted(names, key=natural)]
 
 
-def parties_within(party: Party) -> list[Party]:
+def runs_within(party: Party) -> list[Party]:
+    """The runs of a model: the sub-folders of its folder, or its .npy files."""
+    runs = parties_within(party, "--runs", "run")
+    return [replace(run, name=f"{party.name}/{run.name}", group=party.name) for run in runs]
+
+
+def parties_within(party: Party, given: str = "--by-class", unit: str = "client") -> list[Party]:
     """What a generator made for each client: the sub-folders of its folder, or its .npy files."""
     if not party.path.is_dir():
-        seen = f"{shown(str(party.path))} is no folder, and --by-class is given"
-        raise InvalidInput(party.option, seen, "Give a folder with one sub-folder of images, or .npy file, a client")
+        seen = f"{shown(str(party.path))} is no folder, and {given} is given"
+        raise InvalidInput(party.option, seen, f"Give a folder with one sub-folder of images, or .npy file, a {unit}")
     try:
         return [Party(party.option, name, path) for name, path in sources_in(party.path)]
     except InvalidInput as error:
         raise InvalidInput(party.option, error.seen, error.fix) from None
 
 
-def generated_parties(paths: Sequence[str], option: str = "GENERATED", by_class: bool = False) -> list[Party]:
+def generated_parties(paths: Sequence[str], option: str = "GENERATED", has_parts: bool = False) -> list[Party]:
     """A generator for each path of the option, with as much of the path for a name as tells them apart."""
     paths_checked = [_check_kind(option, existing_path(option, path)) for path in paths]
-    for path in paths_checked if not by_class else ():
+    for path in paths_checked if not has_parts else ():
         _check_not_many(option, path)
     parts = [[*path.resolve().parts[:-1], _title(path)] for path in paths_checked]
     for length in range(1, max(map(len, parts)) + 1):

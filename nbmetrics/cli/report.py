@@ -20,6 +20,7 @@ import pandas as pd
 from .. import __version__
 from ..errors import InvalidInput
 from ..evaluation.display import STAR, cells_of, parts_of, reading_notes, table_html, with_notes, words_html
+from ..evaluation.models import has_runs
 from ..evaluation.scores import Scores
 from ..evaluation.sentences import PAIRS, headline, shown_label
 from ..federation import Federation, Generator
@@ -202,6 +203,18 @@ def _flips(scores: Scores, metric: str) -> list[dict[Any, Any]]:
         return []
 
 
+def _models(scores: Scores) -> dict[str, Any]:
+    """Return the means over runs, and the comparisons of models by each aggregate."""
+    parts = {metric: scores.result(metric).aggregates for metric in scores.metrics}
+    return {
+        "models": {metric: scores.models(metric).to_dict("records") for metric in parts},
+        "model_comparisons": {
+            metric: {part: scores.compare_models(metric, part).to_dict("records") for part in own}
+            for metric, own in parts.items()
+        },
+    }
+
+
 def as_json(report: Report) -> bytes:
     """Return everything, for a program; what is no finite number is null."""
     scores = report.scores
@@ -217,6 +230,7 @@ def as_json(report: Report) -> bytes:
         "ranks": {metric: scores.ranks(metric).to_dict("records") for metric in scores.metrics},
         "inversions": {metric: scores.inversions(metric).to_dict("records") for metric in scores.metrics},
         "flips": {metric: _flips(scores, metric) for metric in scores.metrics if report.has_intervals},
+        **(_models(scores) if has_runs(scores) else {}),
         "summary": scores.summary(),
         "notes": list(report.notes),
         "conventions": scores.conventions,

@@ -52,6 +52,7 @@ def settings_of(report: Mapping[str, Any], options: Namespace) -> Namespace:
         own.test = None if reported["test"] is None else check_number(reported["test"], "test", minimum=0, maximum=1)
         own.extractor = check_text(reported["extractor"], "extractor", MAX_SETTING_LETTERS)
         own.by_class = check_flag(reported.get("by_class", False), "by_class")
+        own.runs = check_flag(reported.get("runs", False), "runs")
         own.resize = check_choice(reported["resize"], RESIZES, "resize")
     except (KeyError, TypeError):
         raise InvalidInput("REPORT", "has no settings", FIX) from None
@@ -99,7 +100,7 @@ def _numbers(rows: Any, names: tuple[str, ...], what: str) -> dict[tuple[tuple[s
         for row in rows:
             key = tuple(str(row[name]) for name in names)
             for name, value in row.items():
-                if name in (*names, "note"):
+                if name in (*names, "note", "group"):
                     continue
                 if (key, name) in numbers:
                     raise InvalidInput("REPORT", f"its {what} has {shown(' and '.join(key))} twice", FIX)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from .noise import CellNoise
 from .resampling import Ends
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 PARTS = ("avg", "all", "gap", "client")
 BY_CLIENT_PARTS = ("intra", "own")
@@ -564,36 +564,3 @@ def caution_lines(label: str, cautions: Sequence[str]) -> list[str]:
     unit = "scores (each client and all, by generator)"
     first = {kind: ", the first" * (len({*lines}) > 1) for kind, lines in by_kind.items()}  # its numbers are its own
     return [f"{label}, {len(lines)} of {len(cautions)} {unit}{first[k]}: {lines[0]}." for k, lines in by_kind.items()]
-
-
-class ScoresProtocol(Protocol):
-    """What figures, printed tables and tests of a gap read of `Scores`, which know them, not they it."""
-
-    names: tuple[str, ...]
-    generators: tuple[str, ...]
-    metrics: tuple[str, ...]
-    weights: tuple[float, ...]
-
-    @property
-    def table(self) -> pd.DataFrame: ...
-
-    @property
-    def clients(self) -> pd.DataFrame: ...
-
-    @property
-    def conventions(self) -> list[str]: ...
-
-    @property
-    def cautions(self) -> list[str]: ...
-
-    def summary(self) -> list[str]: ...
-
-    def label(self, metric: str) -> str: ...
-
-    def plain_label(self, metric: str) -> str: ...
-
-    def result(self, metric: str) -> Cells: ...
-
-    def losses(self, metric: str) -> Values: ...
-
-    def values(self, metric: str) -> Values: ...

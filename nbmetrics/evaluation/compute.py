@@ -470,7 +470,8 @@ class Evaluation:
         samples, federation, *_ = self._settings
         sources = [generator for generator, _ in self._sources.values()]
         note, names = convention(samples, self._seed, federation, sources), tuple(self._sources)
-        return Scores(self.names, self.weights, names, tables, note, self.provenance_of(names, tables))
+        provenance, groups = self.provenance_of(names, tables), [generator.group for generator in sources]
+        return Scores(self.names, self.weights, names, tables, note, provenance, groups)
 
     def provenance_of(self, names: Sequence[str], tables: Sequence[Cells]) -> dict[str, Any]:
         """Return where the scores of these generators come from."""

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..errors import InvalidInput, check_choice, check_flag, check_list, shown
 from ..ranking import inverted_pairs, lowest, same_scores
-from .cells import Cells, ScoresProtocol
+from .cells import Cells
+from .scores_protocol import ScoresProtocol
 from .winners import lies_below_zero
 
 if TYPE_CHECKING:

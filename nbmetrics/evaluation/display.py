@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..metrics.base import Metric
-from ..ranking import TIE, numeral
-from .cells import ScoresProtocol
+from ..ranking import TIE, figure
+from .models import has_runs
+from .scores_protocol import ScoresProtocol
 from .sentences import shown_label
 from .winners import AGGREGATES, Winners, is_about_zero, lies_below_zero, winners_of
 
@@ -81,13 +82,6 @@ def _in_brackets(value: float, low: float, high: float, interval: str) -> str:
     return f"({figure(value, 3)} ± {figure(reach, 2)})" if is_middle else f"({figure(value, 3)} {interval})"
 
 
-def figure(value: float, digits: int = 5) -> str:
-    """So many significant digits; what is only rounding reads as 0, and what is not known as a dash."""
-    if math.isnan(value):
-        return "–"
-    return "0" if abs(value) < TIE else numeral(value, f".{digits}g", beside=0)
-
-
 def parts_of(scores: ScoresProtocol, metric: str) -> tuple[str, ...]:
     """Return what a table shows of one metric: its aggregates, and the gap."""
     return (*scores.result(metric).aggregates, "gap")
@@ -121,7 +115,8 @@ def reading_notes(scores: ScoresProtocol, mark: str) -> list[str]:
         by_end.setdefault(_best_end(scores.result(name).metric), []).append(shown_label(scores, name))
     ends = "; ".join(f"{end} {', '.join(labels)}" for end, labels in by_end.items())
     aggregates = scores.result(scores.metrics[0]).aggregates
-    best = [f"{mark}: {', '.join(f'best by {part}' for part in aggregates)} ({ends})"] * (len(scores.generators) > 1)
+    kind = "best single run by" if has_runs(scores) else "best by"
+    best = [f"{mark}: {', '.join(f'{kind} {part}' for part in aggregates)} ({ends})"] * (len(scores.generators) > 1)
     best += [BY_CLIENT] * ("intra" in aggregates)
     has_zero = any(c.value == ABOUT_ZERO for name in scores.metrics for row in cells_of(scores, name) for c in row)
     return [*best, *[f"{ABOUT_ZERO}: {BY_CHANCE}"] * has_zero]

@@ -11,8 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .cells import ScoresProtocol
 from .display import CellText, cells_of, parts_of, reading_notes
+from .model_sentences import model_lines
+from .scores_protocol import ScoresProtocol
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +42,7 @@ def as_records(scores: ScoresProtocol, note: str, provenance: Mapping[str, Any])
         records.append(
             {
                 "generator": row["generator"],
+                **({"group": row["group"]} if "group" in row else {}),
                 "metric": row["metric"],
                 **{part: _json_number(row[part]) for part in own},
                 "higher_is_better": bool(cells.metric.higher_is_better),
@@ -67,10 +69,10 @@ def _rows(scores: ScoresProtocol) -> list[list[CellText]]:
 
 
 def _notes(scores: ScoresProtocol) -> list[str]:
-    """How the table is to be read, cautions, and how the numbers were made."""
+    """How the table is to be read, what its runs say of their models, cautions, and how the numbers were made."""
     cautions = scores.cautions
     lines = [line for line in scores.conventions if line not in cautions]
-    return [*reading_notes(scores, "bold"), *cautions, *lines]
+    return [*reading_notes(scores, "bold"), *model_lines(scores), *cautions, *lines]
 
 
 def as_markdown(scores: ScoresProtocol) -> str:

@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from ..errors import InvalidInput, check_choice, shown
 from ..figures.drawing import CLIENT, TEXT, generator_look, legend, panels, plain
 from ..ranking import inverted_pairs, places
-from .cells import ScoresProtocol
 from .decisions import regrets
 from .display import figure as numeral
+from .scores_protocol import ScoresProtocol
 from .sentences import shown_label
 from .winners import winners_of
 

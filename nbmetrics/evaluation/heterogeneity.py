@@ -35,10 +35,11 @@ from ..metrics.kid.polynomial import CentredPolynomial
 from ..metrics.stratified import Strata
 from ..summaries.moments import Moments
 from ..summaries.roots import nuclear_norm
-from .cells import Cells, ScoresProtocol, caution_lines
+from .cells import Cells, caution_lines
 from .influence import Influences
 from .resampling import Ends
 from .samples import shares_of
+from .scores_protocol import ScoresProtocol
 
 if TYPE_CHECKING:
     import pandas as pd

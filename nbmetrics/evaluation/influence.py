@@ -106,7 +106,8 @@ class Spread:
     """The corrected scores of all generators under one set of weights, and their variances.
 
     `client` and `own` are (generators, clients); `avg`, `all`, `intra` and `gap` are (generators,). `apart` holds the
-    variance of how far avg, all and intra of two generators are apart, (generators, generators).
+    variance of how far avg, all and intra of two generators are apart, (generators, generators), and `real` what the
+    clients' rows, which all generators share, add to their covariances, (generators, generators).
     """
 
     def __init__(self, generators: int, clients: int) -> None:
@@ -116,6 +117,7 @@ class Spread:
         self.variance = {part: Variance.none(generators) for part in ("avg", "all", "intra", "gap")}
         self.variance |= {part: Variance.none(generators, clients) for part in ("client", "own")}
         self.apart = {part: Variance.none(generators, generators) for part in COMPARED}
+        self.real = {part: np.zeros((generators, generators)) for part in COMPARED}
 
     @property
     def gap(self) -> np.ndarray:
@@ -126,6 +128,7 @@ class Spread:
         self.intra, self.own = self.avg, self.client
         for variance in (self.variance, self.apart):
             variance["intra"] = variance["avg"]
+        self.real["intra"] = self.real["avg"]
         self.variance["own"] = self.variance["client"]
         return self
 
@@ -148,6 +151,7 @@ class Spread:
         for part, values in _with_gap(influence_values):
             self.variance[part].add(values, share)
             if part in COMPARED:
+                self.real[part] += share**2 * _covariance_of_means(values)
                 for g, own in enumerate(values):
                     self.apart[part].add(values - own, share, at=g)
 
@@ -159,6 +163,14 @@ class Spread:
                 others = np.arange(len(self.avg)) != g
                 self.apart[part].add(values, share, at=(g, others))
                 self.apart[part].add(values, share, at=(others, g))
+
+
+def _covariance_of_means(values: np.ndarray) -> np.ndarray:
+    """The covariance of the means of values (generators, n) over their rows; not finite where it has no room."""
+    n = values.shape[-1]
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        centred = values - values.mean(axis=-1, keepdims=True)
+        return np.asarray(centred @ centred.T / (n * (n - 1.0)))
 
 
 class GeneratedSums:
@@ -238,6 +250,15 @@ class Influences:
         values, error = getattr(spread, part), float(spread.apart[part].root[a, b])
         apart = 0.0 if same_scores(values[a], values[b]) else float(values[a] - values[b])
         return math.nan if math.isnan(apart) or math.isnan(error) else normal_above(apart, error)
+
+    def real_part(self, weights: Sequence[float], part: str, contrasts: np.ndarray) -> tuple[np.ndarray, float]:
+        """See `CellNoise.real_part`."""
+        covariance = self.spread(weights).real[part]
+        counts = [len(own.rows[0]) for own in self.real if own.rows[0] is not None]
+        at = [np.flatnonzero(contrast) for contrast in contrasts]  # no score but these, which may be NaN
+        with np.errstate(over="ignore", invalid="ignore"):
+            variance = [c[own] @ covariance[np.ix_(own, own)] @ c[own] for c, own in zip(contrasts, at, strict=True)]
+        return np.array(variance), float(min(counts) - 1) if counts else math.inf
 
     def spread(self, weights: Sequence[float]) -> Spread:
         """Scores and variances under these weights, computed once."""

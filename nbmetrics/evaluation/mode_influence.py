@@ -19,9 +19,10 @@ from ..metrics.base import Metric, Sample
 from ..metrics.modes import ModeAssignment, Modes
 from ..metrics.stratified import Strata
 from ..ranking import lowest
-from .cells import Cells, ScoresProtocol
+from .cells import Cells
 from .influence import influence_values_of
 from .modes import MAX_MODES, Side, compare, conventions, labels, nearest_rows, share_columns
+from .scores_protocol import ScoresProtocol
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,8 +17,9 @@ from ..arrays import Array, is_array, to_numpy
 from ..errors import InvalidInput, check_choice, check_count, check_number, refusal_of, shown
 from ..metrics.base import Sample
 from ..metrics.modes import LANCZOS_TOLERANCE, Directions, ModeAssignment, Modes
-from .cells import Cells, ScoresProtocol
+from .cells import Cells
 from .saved_scores import NoSummary
+from .scores_protocol import ScoresProtocol
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -29,6 +29,8 @@ from .resampling import Bootstrap, Ends, Jackknife, JackknifeResamples, Resample
 NO_REPLICATE = "some resampled rows have no score"
 # Rows with which noise has a variance; as a part of the pooled clients fewer may be, since they weigh little.
 MIN_ROWS_OF_NOISE = 4
+# Of intervals where no design says another one.
+LEVEL = 0.9
 # The largest of the numbers that a draw is rounded to.
 INT8 = 127
 
@@ -96,6 +98,32 @@ class CellNoise:
             return math.nan
         first, second = (self.places.index(g) for g in pair)
         return self.source.worse(weights, part, (first, second), estimate[self.places])
+
+    @property
+    def level(self) -> float:
+        """Of the intervals."""
+        source = self.source
+        return LEVEL if source is None else source.level if isinstance(source, Influences) else source.design.level
+
+    def real_part(self, weights: Sequence[float], part: str, contrasts: np.ndarray) -> tuple[np.ndarray, float]:
+        """What the clients' rows, which all generators share, add to the variance of combinations of scores.
+
+        Parameters
+        ----------
+        part : avg, all or intra
+        contrasts : (K, generators) float, the combinations
+
+        Returns
+        -------
+        (K,) variances, NaN where a generator of the combination has no interval, and the degrees of freedom
+        """
+        known, missing = contrasts[:, self.places], np.delete(contrasts, self.places, axis=1)
+        if self.source is None:
+            return np.full(len(contrasts), np.nan), math.inf
+        variance, freedom = self.source.real_part(weights, part, known)
+        return np.where(
+            (missing != 0.0).any(axis=1) | ~np.isfinite(variance), np.nan, np.maximum(variance, 0.0)
+        ), freedom
 
     def cautions(self, weights: Sequence[float]) -> list[str]:
         """Of every score, clients' and pooled, by influence values: why its interval is missing or doubtful, or ""."""

@@ -54,6 +54,13 @@ class Resamples(ABC):
         """The estimate, less its bias where that is known."""
 
     @abstractmethod
+    def variance(self, replicates: np.ndarray, is_real: Sequence[bool]) -> tuple[np.ndarray, float]:
+        """What the rows of the clients add to the variance of scores, and its degrees of freedom.
+
+        `is_real` : of each party with rows whether it is a client. Where one draw takes rows of all, that of all
+        """
+
+    @abstractmethod
     def above(self, difference: np.ndarray, replicates: np.ndarray) -> float:
         """The one-sided p-value of a difference below 0; ½ where it is 0 and does not vary."""
 
@@ -71,6 +78,9 @@ class BootstrapResamples(Resamples):
 
     def centre(self, estimate: np.ndarray, replicates: np.ndarray) -> np.ndarray:
         return 2.0 * estimate - replicates.mean(axis=0)
+
+    def variance(self, replicates: np.ndarray, is_real: Sequence[bool]) -> tuple[np.ndarray, float]:
+        return np.var(replicates, axis=0, ddof=1), float(len(replicates) - 1)
 
     def above(self, difference: np.ndarray, replicates: np.ndarray) -> float:
         return float(np.mean(0.5 + 0.5 * np.sign(self._shift(difference, replicates))))
@@ -146,6 +156,16 @@ class JackknifeResamples(Resamples):
 
     def centre(self, estimate: np.ndarray, replicates: np.ndarray) -> np.ndarray:
         return self._spread(estimate, replicates)[0]
+
+    def variance(self, replicates: np.ndarray, is_real: Sequence[bool]) -> tuple[np.ndarray, float]:
+        variance, start = np.zeros(replicates.shape[1:]), 0
+        for groups, is_counted in zip(self.groups, is_real, strict=True):
+            part = replicates[start : start + self.cuts * groups].reshape(self.cuts, groups, -1)
+            if is_counted:
+                away = part - part.mean(axis=1, keepdims=True)
+                variance = variance + (groups - 1) / groups * (away**2).sum(axis=1).mean(axis=0)
+            start += self.cuts * groups
+        return variance, float(self.cuts * (min(self.groups, default=2) - 1))
 
     def above(self, difference: np.ndarray, replicates: np.ndarray) -> float:
         centre, error = self._spread(difference, replicates)
@@ -378,6 +398,14 @@ class ResampledScores:
         is_even = same_scores(estimate[first], estimate[second])
         difference = np.array(0.0 if is_even else estimate[first] - estimate[second])
         return self.resamples.above(difference, replicates[:, first] - replicates[:, second])
+
+    def real_part(self, weights: Sequence[float], part: str, contrasts: np.ndarray) -> tuple[np.ndarray, float]:
+        """See `CellNoise.real_part`; of a bootstrap, whose draws take rows of all parties, the part of all of them."""
+        is_real, scores = [side == 0 for side, _ in self.parties], self._of(part, weights)
+        at = [np.flatnonzero(contrast) for contrast in contrasts]  # no score but these, which may be NaN
+        with np.errstate(over="ignore", invalid="ignore"):
+            combined = [scores[:, own] @ contrast[own] for contrast, own in zip(contrasts, at, strict=True)]
+            return self.resamples.variance(np.stack(combined, axis=1), is_real)
 
     def _of(self, part: str, weights: Sequence[float]) -> np.ndarray:
         if part == "client":

@@ -11,7 +11,7 @@ import itertools
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -28,11 +28,14 @@ from ..errors import (
     check_weights,
     shown,
 )
+from ..federation import check_models
 from ..files import checked_path, open_plain, write
 from ..metrics import Metric, Sample
 from .cells import BY_CLIENT_PARTS, PARTS, Cell, Cells
-from .noise import CellNoise
+from .models import level_of, models_of, real_parts
+from .noise import LEVEL, CellNoise
 from .resampling import Ends
+from .run_statistics import ErrorPart
 from .winners import AGGREGATES
 
 if TYPE_CHECKING:
@@ -62,6 +65,7 @@ class SavedMetric(Metric[Any]):
         self.name, self.label, self._convention = name, label, convention
         for flag in FLAGS:
             setattr(self, flag, check_flag(settings[flag], flag))
+        self.is_unbiased = check_flag(settings.get("is_unbiased", False), "is_unbiased")
         self.best = None if settings["best"] is None else _number(settings["best"])
         self.lowest, self.highest = (_number(settings[end]) for end in ("lowest", "highest"))
 
@@ -118,7 +122,13 @@ class SavedNoise(CellNoise):
 
 @dataclass(frozen=True, eq=False)
 class SavedCells(Cells):
-    """The cells of one metric as they were saved; all lines about them are in `cautions`."""
+    """The cells of one metric as they were saved; all lines about them are in `cautions`.
+
+    `real_parts` and `level` : see `models.ReadsModels`; of scores without models of several runs they are empty
+    """
+
+    real_parts: Mapping[str, Sequence[ErrorPart]] = field(default_factory=dict)
+    level: float = LEVEL
 
     @property
     def convention(self) -> str:
@@ -147,6 +157,7 @@ def as_json(scores: Any, convention: str) -> str:
         "provenance": scores.provenance,
         "clients": [{"name": n, "weight": w} for n, w in zip(scores.names, scores.weights, strict=True)],
         "generators": list(scores.generators),
+        **({"groups": list(scores.groups)} if any(scores.groups) else {}),
         "metrics": [_metric_json(scores, scores.result(name)) for name in scores.metrics],
         "convention": convention,
         "ledger": scores.ledger.to_dict("records"),
@@ -193,6 +204,7 @@ def _metric_json(scores: Any, cells: Cells) -> dict[str, Any]:
         "is_distance": metric.is_distance,
         "is_squared": metric.is_squared,
         "is_conditional": metric.is_conditional,
+        "is_unbiased": metric.is_unbiased,
         "best": metric.best,
         "lowest": metric.lowest,
         "highest": metric.highest,
@@ -208,7 +220,15 @@ def _metric_json(scores: Any, cells: Cells) -> dict[str, Any]:
         "all": [_cell_json(cell) for cell in cells.pooled_cells],
         **({"own": [[_cell_json(cell) for cell in row] for row in cells.own_cells]} if cells.own_cells else {}),
         **noise,
+        **({"models": _models_json(scores, cells)} if any(scores.groups) else {}),
     }
+
+
+def _models_json(scores: Any, cells: Cells) -> dict[str, Any]:
+    """What the clients' rows add to the error of the models' means, which needs them."""
+    parts = {part: real_parts(scores, cells, part) for part in cells.aggregates}
+    by_part = {part: {"variance": [p.variance for p in own], "freedom": own[0].freedom} for part, own in parts.items()}
+    return {"level": level_of(cells), **by_part}
 
 
 def _cell_json(cell: Cell) -> dict[str, Any]:
@@ -281,7 +301,9 @@ def _parts(content: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidInput("weights", "do not add up to 1", FIX)
     generators = check_names(_items(content["generators"], MAX_GENERATORS), "generators")
     shape = len(generators), len(names)
-    metrics = [_cells(item, weights, shape) for item in _items(content["metrics"], MAX_METRICS)]
+    groups = _groups(content.get("groups", []), generators)
+    means = len(models := models_of(generators, groups)) + math.comb(len(models), 2) if any(groups) else 0
+    metrics = [_cells(item, weights, shape, means) for item in _items(content["metrics"], MAX_METRICS)]
     check_names([cells.name for cells in metrics], "metrics")
     if not (names and generators and metrics):
         raise InvalidInput("file", "has no scores", FIX)
@@ -289,11 +311,24 @@ def _parts(content: Mapping[str, Any]) -> dict[str, Any]:
         "names": names,
         "weights": weights,
         "generators": generators,
+        "groups": groups,
         "results": metrics,
         "convention": _line(content["convention"], "convention"),
         "provenance": _provenance(content["provenance"]),
         "ledger": [_ledger_row(row) for row in _items(content["ledger"], MAX_LEDGER_ROWS)],
     }
+
+
+def _groups(items: Any, generators: Sequence[str]) -> list[str | None]:
+    """Return the model of each generator, or None."""
+    groups = _items(items, MAX_GENERATORS) or [None] * len(generators)
+    if len(groups) != len(generators):
+        raise InvalidInput("groups", "are not one for each generator", FIX)
+    for group in groups:
+        if group is not None:
+            check_names([group], "groups")
+    check_models(generators, groups)
+    return groups
 
 
 def _ledger_row(row: Mapping[str, Any]) -> list[Any]:
@@ -322,7 +357,7 @@ def _provenance(content: Any) -> dict[str, Any]:
     return dict(content)
 
 
-def _cells(item: Mapping[str, Any], weights: tuple[float, ...], shape: tuple[int, int]) -> SavedCells:
+def _cells(item: Mapping[str, Any], weights: tuple[float, ...], shape: tuple[int, int], means: int) -> SavedCells:
     name, label = (check_names([item[key]], key)[0] for key in ("name", "label"))
     convention = _line(item["convention"], "convention")
     metric = SavedMetric(name, label, convention, item)
@@ -347,7 +382,20 @@ def _cells(item: Mapping[str, Any], weights: tuple[float, ...], shape: tuple[int
         own_cells=tuple(map(tuple, own)),
         pools={weights: NoSummary()},
         pooled={weights: tuple(pooled)},
+        **(_models(item["models"], means, bool(own)) if means else {}),
     )
+
+
+def _models(item: Mapping[str, Any], means: int, has_intra: bool) -> dict[str, Any]:
+    """Return what `_models_json` wrote."""
+    parts = {}
+    for part in (*AGGREGATES, *["intra"] * has_intra):
+        freedom = _number(item[part]["freedom"])
+        variances = _array(item[part]["variance"], (means,))
+        if not freedom >= 1.0 or (variances < 0.0).any():
+            raise InvalidInput("models", "have a variance or degrees of freedom that no scores have", FIX)
+        parts[part] = [ErrorPart(float(variance), freedom) for variance in variances]
+    return {"real_parts": parts, "level": check_number(item["level"], "level", minimum=0.5, maximum=0.999)}
 
 
 def _cell(item: Mapping[str, Any]) -> Cell:

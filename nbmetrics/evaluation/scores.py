@@ -17,11 +17,12 @@ from ..errors import check_choice, check_flag, check_named_weights
 from ..files import checked_path, write
 from ..lazy_imports import import_room
 from ..ranking import places
-from . import decisions, export, saved_scores, sentences
+from . import decisions, export, models, saved_scores, sentences
 from .cells import Cells, Values
 from .display import as_html, as_text, with_notes
 from .heterogeneity import check_deals, heterogeneity
 from .mode_influence import disagreement
+from .model_tables import ModelTables
 from .modes import modes
 from .provenance import version_line
 from .winners import below_zero_cautions
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Scores:
+class Scores(ModelTables):
     """The scores of generators on a federation.
 
     Attributes
@@ -40,6 +41,7 @@ class Scores:
     table : DataFrame generator, metric, avg, all, gap; and intra where some generator has one distribution a client
     clients : DataFrame generator, client, metric, value; and own, with what was made for the client, beside intra
     ledger : DataFrame client, metric, aggregate, bytes, …: what each client sends for each aggregate
+    groups : of each generator the model that it is a run of (`nm.Generator(…, group="ddpm")`), or None
     provenance : dict, where they come from: version of nbmetrics, date (UTC), settings, metrics, extractor with the
         hash of its weights, and numbers of rows; of an `evaluate` with a store how many scores were found there, too
 
@@ -60,10 +62,12 @@ class Scores:
         results: Sequence[Cells],
         convention: str,
         provenance: Mapping[str, Any] | None = None,
+        groups: Sequence[str | None] = (),
     ) -> None:
         self.names = tuple(names)
         self.weights = tuple(weights)
         self.generators = tuple(generators)
+        self.groups = tuple(groups) or (None,) * len(self.generators)
         self.metrics = tuple([cells.metric.name for cells in results])
         self._results = tuple(results)
         self._convention = convention
@@ -71,7 +75,7 @@ class Scores:
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """Tidy scores: generator, metric, avg, all, gap.
+        """Tidy scores: generator, metric, avg, all, gap; and group where some generators are runs of one model.
 
         Where some generator has one distribution for each client (`nm.Generator.by_client`), intra = Σ λ_i D(S_i,
         S_G,i) stands before avg; of the other generators it is avg.
@@ -89,14 +93,14 @@ class Scores:
         """
         import pandas as pd
 
-        frames = []
+        frames, group = [], {"group": self.groups} if any(self.groups) else {}
         for metric, cells in zip(self.metrics, self._results, strict=True):
             avg, pooled = cells.avg, cells.all
             intra = {"intra": cells.intra} if cells.own_cells else {}
-            columns = {"generator": self.generators, "metric": metric, **intra, "avg": avg, "all": pooled}
+            columns = {"generator": self.generators, **group, "metric": metric, **intra, "avg": avg}
             gap = np.subtract(avg, pooled, out=np.zeros_like(avg), where=avg != pooled)
             ends = {} if cells.noise is None else cells.intervals()
-            frames.append(pd.DataFrame({**columns, "gap": gap, **ends}))
+            frames.append(pd.DataFrame({**columns, "all": pooled, "gap": gap, **ends}))
         table = pd.concat(frames, ignore_index=True)
         return self._with_conventions(table)
 
@@ -143,6 +147,8 @@ class Scores:
             pairs = [(g, c, cells.name) for g in self.generators for c in self.names]
             rows = pd.DataFrame(pairs, columns=["generator", "client", "metric"]).assign(value=cells.by_client.ravel())
             own = {"own": cells.own.ravel()} if cells.own_cells else {}
+            if any(self.groups):
+                rows.insert(1, "group", np.repeat(np.array(self.groups, dtype=object), len(self.names)))
             frames.append(rows.assign(**own, **cells.client_intervals()))
         frame = pd.concat(frames, ignore_index=True)
         return self._with_conventions(frame)
@@ -203,7 +209,9 @@ class Scores:
         equally good generators have one below .05 in a tenth of all runs. It is not the probability that the order is
         wrong: where generators are close, as checkpoints of one run are, that is larger (docs/intervals.md).
         """
-        return self._with_conventions(decisions.flips(self, metric))
+        frame = self._with_conventions(decisions.flips(self, metric))
+        frame.attrs["conventions"] = [models.count_of_flips(self, metric), *self.conventions]
+        return frame
 
     def worst(self, metric: str, corrected: bool = False) -> pd.DataFrame:
         """Each generator's score with the client it serves worst: generator, worst, client.
@@ -448,7 +456,7 @@ class Scores:
         """
         shares = check_named_weights(weights, self.names)
         results = [cells.with_weights(shares) for cells in self._results]
-        return Scores(self.names, shares, self.generators, results, self._convention, self.provenance)
+        return Scores(self.names, shares, self.generators, results, self._convention, self.provenance, self.groups)
 
     @cached_property
     def ledger(self) -> pd.DataFrame:

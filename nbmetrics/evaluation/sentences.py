@@ -11,15 +11,21 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..ranking import half_tied_pairs, inverted_pairs
-from .cells import ScoresProtocol
+from .model_sentences import model_headline, model_lines
+from .models import has_runs
+from .scores_protocol import ScoresProtocol
 from .winners import AGGREGATES, Winners, plain_winners_of, winners_of
 
 PAIRS = " pairs differently"
 
 
 def summary(scores: ScoresProtocol) -> list[str]:
-    """A line or two a metric, first by the scores that a table shows first; none of one generator, or of NaN."""
-    lines = []
+    """A line or two a metric, first by the scores that a table shows first; none of one generator, or of NaN.
+
+    Where models have several runs, the lines are about the models: the best single run may be best by luck.
+    """
+    if lines := model_lines(scores):
+        return lines
     for name in scores.metrics:
         shown, plain = winners_of(scores.result(name)), plain_winners_of(scores.result(name))
         if len(scores.generators) < 2:
@@ -46,6 +52,8 @@ def headline(scores: ScoresProtocol, metric: str) -> str:
     It is "" where they agree, or where a score is not known.
     """
     winners = winners_of(scores.result(metric))
+    if has_runs(scores):
+        return model_headline(scores, metric)
     if len(scores.generators) < 2 or winners.agree or not winners.are_known:
         return ""
     label = shown_label(scores, metric)

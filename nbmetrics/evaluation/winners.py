@@ -104,7 +104,8 @@ def is_surely_below_zero(estimate: Any, high: Any) -> Any:
 
     A perfect generator's interval of 90 % lies below 0 in one of 20 evaluations, one twice as wide in one of 2,000.
     """
-    return estimate + 2.0 * (high - estimate) < 0.0
+    with np.errstate(invalid="ignore"):  # an infinite score is not below 0
+        return estimate + 2.0 * (high - estimate) < 0.0
 
 
 def is_about_zero(estimate: float, high: float) -> bool:

@@ -99,7 +99,8 @@ def aggregate(
     note = f"from summaries of {who}; distributions exact where a closed form exists; seed {seed}"
     made = evaluation.provenance_of(evaluation.generators, results)
     note += _privacy_promise(every)
-    return Scores(evaluation.names, evaluation.weights, evaluation.generators, results, note, made)
+    groups = [generator.group for generator in named_generators]
+    return Scores(evaluation.names, evaluation.weights, evaluation.generators, results, note, made, groups)
 
 
 def _fill_states(clients: MetricState, sections: Mapping[str, Section], dim: int) -> None:

@@ -30,6 +30,7 @@ from .image_sources import (
     images_of,
     rows_of,
 )
+from .runs import check_models, check_one_model, is_list_of_runs, run_names
 
 # An iterator that has given so many clients or generators is taken for an endless one.
 MAX_PARTIES = 100_000
@@ -61,6 +62,8 @@ class Generator:
     columns : what its features are called, by default as a data frame says
     extraction : of rows, or of a function that gives rows, what made them out of images, such as
         `federation.extraction`
+    group : the model of which this is one run, such as "ddpm" of three trainings; `Scores.models` then says how much
+        the runs differ, and `Scores.compare_models` whether models differ by more than that
 
     Examples
     --------
@@ -73,10 +76,13 @@ class Generator:
     name: str | None = field(default=None, kw_only=True)
     columns: tuple[str, ...] | None = field(default=None, kw_only=True, repr=False)
     extraction: Any = field(default=None, kw_only=True, repr=False)
+    group: str | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         if self.name is not None:
             check_names([self.name], "name")
+        if self.group is not None:
+            check_names([self.group], "group")
         if self.extraction is not None:
             check_extraction(self.extraction)
         if type(self.source) is np.ndarray and self.source.ndim == 2:
@@ -240,13 +246,18 @@ def _sources_by_client(source: Any) -> ByClient:
 
 
 def as_generators(generators: Any, *, may_be_by_client: bool = False) -> tuple[Generator, ...]:
-    """Return named generators from a list of them, a dict name -> source, or a single one.
+    """Return named generators from a list of them, a dict name -> source or list of runs, or a single one.
 
     Those with one distribution for each client are refused unless they `may_be_by_client`.
     """
     if isinstance(generators, Mapping):
         check_names(list(generators), "generators")
-        items = [replace(_as_generator(item, f"generator {name!r}"), name=name) for name, item in generators.items()]
+        items = []
+        for name, item in generators.items():
+            if isinstance(item, (list, tuple)) and is_list_of_runs(item):
+                items += _runs(name, item)
+            else:
+                items.append(replace(_as_generator(item, f"generator {name!r}"), name=name))
     elif _is_one(generators):
         items = [_as_generator(generators, "generator")]
     elif isinstance(generators, Iterable) and not isinstance(generators, str):
@@ -260,12 +271,29 @@ def as_generators(generators: Any, *, may_be_by_client: bool = False) -> tuple[G
     if any(item.name is None for item in items):
         items = [*name_items(items, "Generator", lambda item, name: replace(item, name=name))]
     check_names([item.name for item in items], "generators")
+    if any(item.group is not None for item in items):
+        check_models([item.name or "" for item in items], [item.group for item in items])
     by_client = [item.name for item in items if item.is_by_client]
     if by_client and not may_be_by_client:
         seen = f"{shown(by_client[0])} has one distribution for each client, which is not compared here"
         fix = "Use nm.evaluate or nm.Dashboard, or give one source for all clients"
         raise InvalidInput("generators", seen, fix)
     return tuple(items)
+
+
+def as_generator(source: Any, name: str, *, may_be_by_client: bool = False) -> Generator:
+    """Return one generator of this name; InvalidInput of a list of runs, and as for `as_generators`."""
+    if is_list_of_runs(source):
+        raise InvalidInput("source", f"is a list of {len(source)} sources", "Give one, or add the runs one by one")
+    (generator,) = as_generators({name: source}, may_be_by_client=may_be_by_client)
+    return generator
+
+
+def _runs(model: str, runs: Sequence[Any]) -> list[Generator]:
+    """Return the runs of a model, named."""
+    check_one_model(model, runs)
+    named = zip(run_names(model, runs), runs, strict=True)
+    return [replace(_as_generator(run, f"generator {own!r}"), name=own, group=model) for own, run in named]
 
 
 def _is_one(value: Any) -> bool:

@@ -148,6 +148,7 @@ class Metric(Defaults, ABC, Generic[S]):
     pools_scores : whether a pooled score takes all that the clients' own scores take
     is_squared : whether it is a squared distance with an error that grows with the distance
     is_distance : whether the truth is never below 0, though an estimate without the bias of few rows may be
+    is_unbiased : whether its mean over samples does not depend on how many rows a generator has
     is_conditional : whether outputs are compared given their inputs, each client with the answers to its own condition
     """
 
@@ -163,6 +164,7 @@ class Metric(Defaults, ABC, Generic[S]):
     pools_scores = False
     is_squared = False
     is_distance = False
+    is_unbiased = False
 
     @abstractmethod
     def summarize(self, sample: Sample) -> S:

@@ -21,6 +21,7 @@ QUICK = {
     "survival": 1,
     "monitor_alarms": 2,
     "by_client": 4,
+    "models": 4,
     "race": 2,
     "modes": 2,
 }

@@ -411,6 +411,28 @@ def test_by_class_compares_each_client_with_what_was_made_for_it(features, run, 
     assert code == 2 and "'south'" in err and "'west'" in err
 
 
+def test_runs_are_those_of_models(features, run, tmp_path):
+    rng = np.random.default_rng(0)
+    for name, shift in (("near", 0.1), ("far", 2.0)):
+        (tmp_path / name).mkdir()
+        for k in (1, 2, 3):
+            rows = features["real/north"] + shift + 0.05 * rng.normal()
+            np.save(tmp_path / name / f"seed{k}.npy", rows)
+    code, out, err = run(
+        "score", "real", "near", "far", "--runs", "--metrics", "fid", "--json", "o.json", "--csv", "o.csv"
+    )
+    assert code == 0, err
+    report = json.loads((tmp_path / "o.json").read_text())
+    assert [row["group"] for row in report["table"]] == ["near"] * 3 + ["far"] * 3
+    assert [row["runs"] for row in report["models"]["fid"]] == [3, 3]
+    assert report["model_comparisons"]["fid"]["all"][0]["p"] == pytest.approx(0.05)
+    assert "near is better than far" in " ".join(out.split())
+    assert run("verify", "o.json", "real", "near", "far")[0] == 0
+    assert run("score", "real", "near", "far", "--runs", "--by-class")[0] == 2
+    code, _, err = run("score", "real", "narrow.npy", "--runs")
+    assert code == 2 and "--runs" in err
+
+
 def test_by_class_reads_folders_of_images(folder, run, tmp_path):
     for name, mean in (("cats", 60), ("dogs", 180)):
         folder(f"classes/{name}", mean, 40)

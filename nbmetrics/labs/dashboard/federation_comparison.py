@@ -15,7 +15,7 @@ from ...evaluation.heterogeneity import Parties, client_kernel_means, p_kid
 from ...evaluation.influence import Influence
 from ...evaluation.scores import Scores
 from ...evaluation.store import Store
-from ...federation import Federation, as_generators
+from ...federation import Federation, as_generator, as_generators
 from ...federation.generator import Generator
 from ...federation.image_sources import images_of
 from ...metrics.kid.metric import KID
@@ -97,7 +97,7 @@ class FederationComparison(Comparison):
 
     @atomic
     def add(self, name: str, source: Any) -> None:
-        (generator,) = as_generators({name: source}, may_be_by_client=True)
+        generator = as_generator(source, name, may_be_by_client=True)
         self._filling.add(_read_images_once(generator, self.federation))
         self.ledger, self._generators_with_costs = (), ()
 

@@ -280,7 +280,8 @@ class IncrementalEvaluation(Evaluation):
         design = self.design if is_complete else None
         tables = [self._table(state, own[metric], weights, design) for metric, state in self.states.items()]
         note = convention(self._settings[0], self._seed, self.federation, [sources[name][0] for name in names])
-        return Scores(self.names, weights, names, tables, note, self.provenance_of(names, tables))
+        groups = [sources[name][0].group for name in names]
+        return Scores(self.names, weights, names, tables, note, self.provenance_of(names, tables), groups)
 
     def _table(
         self,

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...distributions import Distribution
 from ...errors import InvalidInput, check_names, shown
-from ...federation import Client, Federation, Generator, are_images, as_generators, check_one_space
+from ...federation import Client, Federation, Generator, are_images, as_generator, check_one_space
 from ..plane.distributions import check_has_points, summary
 from ..plane.items import Item
 from .high_dimensional import drawn_source, wide_item
@@ -85,7 +85,7 @@ def _client(scene: Scene, name: str, source: Any) -> Client:
 
 def _generator(scene: Scene, name: str, source: Any) -> Generator:
     """Return the generator of a source; what it makes of images are rows, as the clients' are."""
-    (generator,) = as_generators({name: source}, may_be_by_client=scene.plane is None)
+    generator = as_generator(source, name, may_be_by_client=scene.plane is None)
     check_has_points([generator])
     return generator if generator.is_by_client else generator.through(scene.extraction)
 

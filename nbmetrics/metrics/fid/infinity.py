@@ -32,6 +32,7 @@ class FIDInfinity(Metric[Strata[Moments]], HasInfluence, ClosedForm, Cautious):
     label = "FID∞"
     has_influence_values = True
     is_distance = True
+    is_unbiased = True
     no_resampling = "FID∞ corrects for repeated rows, so resampling gives it no interval"
     min_rows = 2
 

@@ -100,6 +100,11 @@ class KID(
         self.label = self.name.replace("_", " ").replace("kid", "KID")
 
     @property
+    def is_unbiased(self) -> bool:  # type: ignore[override]
+        """Whether its mean does not depend on the rows of a generator: of all estimators but the biased one."""
+        return bool(self.estimator_option != "biased")
+
+    @property
     def stratified(self) -> KID:
         """This metric with the "stratified" estimator where it has the "unbiased" one, else itself."""
         if self.estimator_option != "unbiased":
