@@ -20,8 +20,12 @@ GENERATORS = {"near": RNG.normal(0.4, 1, (100, 3)), "far": RNG.normal(2, 1, (100
 
 @pytest.fixture(autouse=True)
 def no_threads():
+    """A script: a browser test that shares the process leaves a loop of Playwright's behind."""
+    loop = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
     with without_threads():
         yield
+    asyncio._set_running_loop(loop)
 
 
 def moved(lab):
