@@ -147,6 +147,7 @@ def bare_choices(source):
 # Comparisons with 0 that is_tie stands beside, or that only say how something is drawn.
 FREE_ZEROS = {
     "evaluation/model_sentences.py": "of a pair that is told apart, so no tie",
+    "evaluation/noise.py": "weights of scores that are missing",
     "labs/dashboard/certificate.py": "beside is_tie",
     "labs/dashboard/figures.py": "regrets, 0 where they tie",
     "labs/dashboard/view_model.py": "regrets, 0 where they tie",
