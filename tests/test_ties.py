@@ -84,6 +84,7 @@ def test_the_page_and_python_order_alike():
 # Where floats are ordered, or compared with 0, without ranking.py, and why rounding could turn nothing by it.
 FREE = {
     "evaluation/modes.py": {"nearest_rows": "which rows are named"},
+    "evaluation/run_statistics.py": {"p_of_labels": "beside a tie of its own", "holm": "steps of p-values"},
     "evaluation/two_sample.py": {"two_sample": "rows in an order of their own"},
     "evaluation/cells.py": {"size_gap_caution": "which of several generators a caution names"},
     "evaluation/decisions.py": {"inversions": "of a pair that is inverted, so no tie"},
