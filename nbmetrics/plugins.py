@@ -63,7 +63,7 @@ def plugins(group: str, own: Iterable[str]) -> tuple[dict[str, Plugin], list[str
     `own` : names that are nbmetrics' own and that no other package may take
     """
     taken = set(map(letters, own))
-    found: dict[str, Plugin] = {}
+    by_name: dict[str, Plugin] = {}
     offers: dict[str, list[str]] = {}
     lines = []
     for plugin in _installed(group, tuple(sys.path)):
@@ -72,18 +72,18 @@ def plugins(group: str, own: Iterable[str]) -> tuple[dict[str, Plugin], list[str
         elif not letters(plugin.name) or len(plugin.name) > LONGEST_NAME or not plugin.name.isprintable():
             lines.append(f"{shown(plugin.name)} of the package {plugin.package}: that is no name")
         else:
-            found[plugin.name] = plugin
+            by_name[plugin.name] = plugin
             offers.setdefault(letters(plugin.name), []).append(plugin.package)
-    for name in [name for name in found if len(offers[letters(name)]) > 1]:
+    for name in [name for name in by_name if len(offers[letters(name)]) > 1]:
         lines.append(f"{name!r}: several packages have one of this name: {', '.join(offers[letters(name)])}")
-        del found[name]
-    return found, lines
+        del by_name[name]
+    return by_name, lines
 
 
 def find(group: str, name: str, own: Iterable[str]) -> Plugin | None:
     """Return the plug-in of this name, however it is written, or None."""
-    found, _ = plugins(group, own)
-    return found.get(name) or {letters(other): plugin for other, plugin in found.items()}.get(letters(name))
+    by_name, _ = plugins(group, own)
+    return by_name.get(name) or {letters(other): plugin for other, plugin in by_name.items()}.get(letters(name))
 
 
 @lru_cache(maxsize=4)

@@ -1,8 +1,8 @@
-"""Figures of one evaluation: avg against all, places by both, client by client, and what each client loses; a race."""
+"""Figures of one evaluation: avg against all, places by both, client by client, and what each client loses."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,13 +17,8 @@ from .scores_protocol import ScoresProtocol
 from .sentences import shown_label
 from .winners import winners_of
 
-if TYPE_CHECKING:
-    from .race_result import Race
-
 # Cells of a heat map up to which each has its number, and names beside it that can be read.
 MAX_CELLS_WITH_NUMBERS, MAX_NAMES = 120, 60
-# Numbers of draws that stand side by side without being turned.
-MAX_LEVEL_TICKS = 6
 
 
 def draw(scores: ScoresProtocol, kind: str, metric: str | None, ax: Any) -> Figure:
@@ -135,43 +130,6 @@ def _regret(scores: ScoresProtocol, metric: str, ax: Any) -> None:
         ax.set_yticks(range(len(scores.names)), [plain(n) for n in scores.names])
     ax.set_title(f"{scores.plain_label(metric)}: regret, each client's best ringed", fontsize=10)
     ax.figure.colorbar(image, ax=ax, label="regret")
-
-
-def draw_race(race: Race) -> Figure:
-    """See `Race.plot`."""
-    figure, (ax,) = panels(1, 6.0, 3.8)
-    for k, name in enumerate(race.draws):
-        rows, look = race.table[race.table["sampler"] == name], generator_look(k)
-        draws = rows["draws"] * (1.0 + 0.012 * (k - (len(race.draws) - 1) / 2.0))  # side by side
-        ends = abs(rows[["low", "high"]].T - rows["score"]).to_numpy()
-        state = rows["state"].iloc[-1].partition(":")[0]
-        shape = {"capsize": 3, "linewidth": 1.2, "markersize": 4, "label": f"{plain(name)} ({state})"}
-        ax.errorbar(draws, rows["score"], yerr=ends, **shape, **look)
-        if state == "out":
-            ax.plot(draws.iloc[-1], rows["score"].iloc[-1], marker="x", markersize=11, color=look["color"], mew=2)
-    result = race.stopped if race.winner is None else f"{plain(race.winner)} wins"
-    ax.set_xscale("log")
-    ticks = sorted(set(race.table["draws"]))
-    ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks], rotation=45 * (len(ticks) > MAX_LEVEL_TICKS))
-    ax.set_xticks([], minor=True)
-    ax.set_xlabel(f"draws of the sampler{_zoom(race, ax)}")
-    ax.set_ylabel(race.label)
-    ax.set_title(f"{race.label}: {result}", fontsize=10)
-    legend(figure, ax)
-    return figure
-
-
-def _zoom(race: Race, ax: Any) -> str:
-    """Show what lasted more than a look, and say who is above that."""
-    lasted = race.table[race.table.groupby("sampler")["look"].transform("max") > 1]
-    last = lasted[["low", "high"]].to_numpy()
-    if not np.isfinite(last).any():
-        return ""
-    low, high = np.nanmin(last), np.nanmax(last)
-    margin = 0.06 * (high - low)
-    above = [plain(name) for name, rows in race.table.groupby("sampler", sort=False) if rows["score"].min() > high]
-    ax.set_ylim(low - margin, high + margin)
-    return f"\nabove, out at the first look: {', '.join(above)}" if above else ""
 
 
 KINDS = {"scatter": _scatter, "ranks": _ranks, "clients": _clients, "regret": _regret}

@@ -137,11 +137,11 @@ def disagreement(
         columns[f"{part}_change"] = -of_modes.exact[:, k]
     rows = nearest_rows(comparison, assignment, directions, pair)
     frame = pd.DataFrame({"mode": labels(directions, "more in first", "more in second"), **columns, "rows": rows})
-    said = (
+    note = (
         f"parts: influence values of {result.label} without bias; NaN where leaving the rows out differs by over 20 %"
     )
     names = f"first: {first}, second: {second}"
-    frame.attrs["conventions"] = [names, said, *conventions(comparison, assignment), *scores.conventions]
+    frame.attrs["conventions"] = [names, note, *conventions(comparison, assignment), *scores.conventions]
     frame.attrs["assignment"] = assignment
     frame.attrs["differences"] = differences(scored, pair)
     frame.attrs["sentences"] = sentences(frame, result.label, (first, second), [s.name for s in comparison.clients])
@@ -163,9 +163,9 @@ def sentences(frame: pd.DataFrame, label: str, pair: tuple[str, str], clients: S
 
     By the exact change when its generated rows are left out.
     """
-    known = frame.dropna(subset=["avg_change", "all_change"])
-    known = known[(known["first"] > 0) | (known["second"] > 0)]
-    apart = (known["avg_change"] - known["all_change"]).abs().sort_values(ascending=False, kind="stable")
+    with_changes = frame.dropna(subset=["avg_change", "all_change"])
+    with_changes = with_changes[(with_changes["first"] > 0) | (with_changes["second"] > 0)]
+    apart = (with_changes["avg_change"] - with_changes["all_change"]).abs().sort_values(ascending=False, kind="stable")
     lines = []
     for place in apart.index:
         row = frame.loc[place]

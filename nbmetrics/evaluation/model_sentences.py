@@ -63,24 +63,24 @@ def _means(scores: ScoresProtocol, metric: str, part: str, models: list[Model]) 
 
 def _verdict(scores: ScoresProtocol, metric: str, part: str) -> str:
     """Which models differ by more than their runs do."""
-    found = comparisons(scores, metric, part)
-    adjusted = holm([pair.p for pair in found])
-    tested = [(pair, float(p)) for pair, p in zip(found, adjusted, strict=True) if not math.isnan(p)]
+    pairs = comparisons(scores, metric, part)
+    adjusted = holm([pair.p for pair in pairs])
+    tested = [(pair, float(p)) for pair, p in zip(pairs, adjusted, strict=True) if not math.isnan(p)]
     label = _label(scores, metric, part)
     if not tested:
-        return f"{label}: no test of the models, as {found[0].note}."
+        return f"{label}: no test of the models, as {pairs[0].note}."
     apart = [_told_apart(scores, metric, pair, p, len(tested)) for pair, p in tested if p <= ALPHA]
     if not apart:
         of = f" ({_p_text(tested[0][0])})" if len(tested) == 1 else f" (p adjusted for {len(tested)} pairs)"
-        said = f"no model is shown to be better than another{of}{_more_runs(tested)}"
+        sentence = f"no model is shown to be better than another{of}{_more_runs(tested)}"
     else:
         more = f", and {len(apart) - MAX_NAMED} more pairs" * (len(apart) > MAX_NAMED)
         others = len(tested) - len(apart)
         rest = f"; not shown of {others} other pair{'s' * (others != 1)}" * (others > 0)
-        said = f"{'; '.join(apart[:MAX_NAMED])}{more}: by more than their runs differ{rest}"
-    untested = len(found) - len(tested)
+        sentence = f"{'; '.join(apart[:MAX_NAMED])}{more}: by more than their runs differ{rest}"
+    untested = len(pairs) - len(tested)
     left = f"; {untested} pair{'s' * (untested != 1)} not tested" * (untested > 0)
-    return f"{label}{_scope(tested)}: {said}{left}."
+    return f"{label}{_scope(tested)}: {sentence}{left}."
 
 
 def _told_apart(scores: ScoresProtocol, metric: str, pair: Comparison, adjusted: float, count: int) -> str:

@@ -260,11 +260,11 @@ def comparison_frame(scores: ScoresProtocol, metric: str, by: str) -> pd.DataFra
     import pandas as pd
 
     check_choice(by, scores.result(metric).aggregates, "by")
-    found = comparisons(scores, metric, by)
-    adjusted = holm([pair.p for pair in found])
+    pairs = comparisons(scores, metric, by)
+    adjusted = holm([pair.p for pair in pairs])
     rows = [
         (c.first.name, c.second.name, c.difference, c.low, c.high, c.p, float(p), c.smallest_p, c.note)
-        for c, p in zip(found, adjusted, strict=True)
+        for c, p in zip(pairs, adjusted, strict=True)
     ]
     columns = ["model", "other", "difference", "low", "high", "p", "p_holm", "smallest_p", "note"]
     return pd.DataFrame(rows, columns=columns)
@@ -278,8 +278,9 @@ def comparison_count(scores: ScoresProtocol, items: int) -> int:
 def lines_of_means(scores: ScoresProtocol, metric: str) -> list[str]:
     """Return how the means over runs were made."""
     cells = scores.result(metric)
-    known = not math.isnan(real_parts(scores, cells, "all")[0].variance)
-    of = "for these real rows and others" if known else "for these real rows alone, as these scores have no uncertainty"
+    is_real_part_known = not math.isnan(real_parts(scores, cells, "all")[0].variance)
+    alone = "for these real rows alone, as these scores have no uncertainty"
+    of = "for these real rows and others" if is_real_part_known else alone
     return [f"{_kind(cells)}: means over runs; {level_of(cells):.0%} intervals, {of}; runs are taken for normal"]
 
 

@@ -248,7 +248,7 @@ def _by_client(
     if not isinstance(client_shares, Mapping) or set(client_shares) != {side.name for side in comparison.clients}:
         seen, names = shown(client_shares), ", ".join(shown(side.name) for side in comparison.clients)
         raise InvalidInput("client_shares", f"got {seen}", f"Give a dict with {names}")
-    given = []
+    shares_by_client = []
     for side in comparison.clients:
         try:
             shares = np.asarray(client_shares[side.name], dtype=np.float64)
@@ -258,8 +258,8 @@ def _by_client(
         if not fits or shares.sum() > 1.0 + 1e-9:
             fix = f"Give the {size} numbers of table.attrs['assignment'].shares(rows), under the same settings"
             raise InvalidInput("client_shares", f"of {side.name!r} are {shown(client_shares[side.name])}", fix)
-        given.append(shares)
-    return given
+        shares_by_client.append(shares)
+    return shares_by_client
 
 
 def nearest_rows(

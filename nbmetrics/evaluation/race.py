@@ -108,18 +108,18 @@ def race(
     if budget < first * parts * len(sources):
         seen = f"is {budget:,}, and the first look at {len(sources)} samplers takes {first * parts:,} draws of each"
         raise InvalidInput("budget", seen, f"Give at least {first * parts * len(sources):,}")
-    given = GivenClients(federation, chosen, by, seed)
+    clients = GivenClients(federation, chosen, by, seed)
     draws = Draws(sources, federation.dim, seed, store)
-    log = RaceLog(given.label, error, tolerance, budget)
+    log = RaceLog(clients.label, error, tolerance, budget)
     with progress_bar(progress, budget) as bar:
         try:
-            _run(given, draws, log, first, parts, bar)
+            _run(clients, draws, log, first, parts, bar)
         except KeyboardInterrupt:
             if not log.looks:
                 raise
             log.stop("interrupted", {})
     rows = {name: draws.rows(name) for name in sources}
-    note = clients_noise(federation, rows, given, log.winner)
+    note = clients_noise(federation, rows, clients, log.winner)
     return Race.of(log, {name: draws.count(name) for name in sources}, note)
 
 
@@ -139,7 +139,7 @@ def rows_until(look: int, first: int) -> int:
     return math.ceil(first * GROWTH ** (look - 1) - 1e-9)
 
 
-def _run(given: GivenClients, draws: Draws, log: RaceLog, first: int, parts: int, bar: Any) -> None:
+def _run(clients: GivenClients, draws: Draws, log: RaceLog, first: int, parts: int, bar: Any) -> None:
     """Look after look, until the log says why it is over."""
     live = list(draws.samplers)
     for look in itertools.count(1):
@@ -152,7 +152,7 @@ def _run(given: GivenClients, draws: Draws, log: RaceLog, first: int, parts: int
             draws.draw(name, look, new)
             bar.update(new * parts)
         level = level_of(look, log.error, len(draws.samplers))
-        scores = {name: given.score(draws.rows(name)) for name in live}
+        scores = {name: clients.score(draws.rows(name)) for name in live}
         bounds = differences(scores, level)
         out = beaten(bounds, live, log.tolerance)
         log.add(scores, {name: draws.count(name) for name in live}, out, level)

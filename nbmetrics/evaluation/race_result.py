@@ -153,26 +153,26 @@ class Race:
 
     def plot(self) -> Figure:
         """The intervals of the scores against the draws of a sampler, as a matplotlib Figure."""
-        from .figure import draw_race
+        from .race_figure import draw_race
 
-        return draw_race(self)
+        return draw_race(self.table, self.label, self.stopped if self.winner is None else f"{self.winner} wins")
 
     def __repr__(self) -> str:
         return f"{self.reason}\n{self.clients_noise}"
 
 
 def clients_noise(
-    federation: Federation, rows: Mapping[str, Sequence[np.ndarray]], given: GivenClients, winner: str | None
+    federation: Federation, rows: Mapping[str, Sequence[np.ndarray]], clients: GivenClients, winner: str | None
 ) -> str:
     """Whether the winner could be another with other rows of the clients, by p-values of `evaluate`, in a sentence."""
     if winner is None:
         return NO_WINNER
     if all(client.distribution is not None for client in federation.clients):
         return "The clients are distributions, which have no noise."
-    if given.by == "worst":
+    if clients.by == "worst":
         return f"{NO_WINNER} By worst their own noise is not computed."
     try:
-        p = _p_values(federation, rows, given, winner)
+        p = _p_values(federation, rows, clients, winner)
     except InvalidInput as error:
         return f"{NO_WINNER} What their own noise could alter is not known: {error}"
     if any(map(math.isnan, p.values())):
@@ -184,22 +184,22 @@ def clients_noise(
 
 
 def _p_values(
-    federation: Federation, rows: Mapping[str, Sequence[np.ndarray]], given: GivenClients, winner: str
+    federation: Federation, rows: Mapping[str, Sequence[np.ndarray]], clients: GivenClients, winner: str
 ) -> dict[str, float]:
     """The one-sided p-values of the winner being better than each other."""
-    generators = [_generator(name, parts, given, federation) for name, parts in rows.items()]
-    scores = evaluate(federation, generators, given.metric, uncertainty=Influence(), progress=False)
-    cells, names = scores.result(given.metric.name), list(rows)
+    generators = [_generator(name, parts, clients, federation) for name, parts in rows.items()]
+    scores = evaluate(federation, generators, clients.metric, uncertainty=Influence(), progress=False)
+    cells, names = scores.result(clients.metric.name), list(rows)
     if cells.noise is None:
         return dict.fromkeys(names, math.nan)
-    values, first = np.asarray(getattr(cells, given.by)), names.index(winner)
+    values, first = np.asarray(getattr(cells, clients.by)), names.index(winner)
     others = [(name, (first, place)) for place, name in enumerate(names) if name != winner]
-    return {name: cells.noise.worse(scores.weights, given.by, pair, values) for name, pair in others}
+    return {name: cells.noise.worse(scores.weights, clients.by, pair, values) for name, pair in others}
 
 
-def _generator(name: str, parts: Sequence[np.ndarray], given: GivenClients, federation: Federation) -> Generator:
+def _generator(name: str, parts: Sequence[np.ndarray], clients: GivenClients, federation: Federation) -> Generator:
     """The rows of a sampler; a client of weight 0, which has none, is given those of another."""
-    if given.by != "intra":
+    if clients.by != "intra":
         return Generator(parts[0], name=name)
-    by_client = dict(zip(given.names, parts, strict=True))
+    by_client = dict(zip(clients.names, parts, strict=True))
     return Generator.by_client({client: by_client.get(client, parts[0]) for client in federation.names}, name=name)

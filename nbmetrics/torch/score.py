@@ -244,9 +244,9 @@ class Score(Base):
         names = check_list(_plain(client), "client")
         if len(names) != count:
             raise InvalidInput("client", f"has {len(names)} names for {count} rows", "Give one, or one for each row")
-        found = [self._position(name) for name in names]
-        places = torch.tensor(found, device=self.centre.device)
-        return {place: places == place for place in dict.fromkeys(found)}
+        positions = [self._position(name) for name in names]
+        places = torch.tensor(positions, device=self.centre.device)
+        return {place: places == place for place in dict.fromkeys(positions)}
 
     def _position(self, name: Any) -> int:
         text = _text(name)
@@ -401,11 +401,11 @@ def _values(cells: Cells) -> list[tuple[str, float]]:
 def _rows_seen(metric: Any, real: np.ndarray, generated: np.ndarray, dim: int) -> dict[str, Any]:
     """What cautions look at: stand-ins for the rows, which are counted and not there; of parts made for each client the
     smallest."""
-    counts, made = (sorted(int(numbers[0]) for numbers in side if numbers[0]) for side in (real, generated))
-    stand_ins = {n: Sample(rows=np.broadcast_to(0.0, (n, dim))) for n in (*counts, *made)}
+    counts, of_generated = (sorted(int(numbers[0]) for numbers in side if numbers[0]) for side in (real, generated))
+    stand_ins = {n: Sample(rows=np.broadcast_to(0.0, (n, dim))) for n in (*counts, *of_generated)}
     clients = tuple(stand_ins[n] for n in counts)
     span = f"{counts[0]:,} to " * (counts[0] < counts[-1]) + f"{counts[-1]:,} rows per client"
-    cautions = tuple(metric.cautions(clients, [stand_ins[made[0]]]))
+    cautions = tuple(metric.cautions(clients, [stand_ins[of_generated[0]]]))
     return {"clients": clients, "cautions": cautions, "span": span, "sent": (span,)}
 
 

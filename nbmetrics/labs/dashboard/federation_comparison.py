@@ -140,16 +140,14 @@ class FederationComparison(Comparison):
         kept = [by_name[name] for name in federation.names]
         return tuple(kept if sum(kept) > 0 else federation.weights)
 
+    @atomic  # both the thread that fills and the one that answers ask, and each may bring other weights
     def next_step(self) -> Step | None:
         filling = self._filling
         if self.tree is None:
             return Step("which clients are alike", self._cluster_clients)
-        if self._current_weights != (wanted := self.wanted):
-            with self.lock:
-                filling.weigh(wanted)
-                self._current_weights = (
-                    wanted  # as the scene has them: divided by their sum again they may differ in the last digit
-                )
+        if self._current_weights != self.wanted:
+            filling.weigh(self.wanted)
+            self._current_weights = self.wanted  # as the scene has them: divided again they may differ in a last digit
         step = next(filling.steps(), None)
         if step is None or any(
             filling.computed_cells(metric).all.all() for metric in self.metrics
@@ -163,12 +161,13 @@ class FederationComparison(Comparison):
             return Step("KID’s gap under other weights", self._compute_kid_gaps)
         if self._generators_with_costs != self.generators:
             return Step("what each score costs and reveals", self._compute_costs)
-        if self._current_weights not in self._pvalues:
-            return Step("whether the clients differ by more than chance", self._test_clients)
+        weights = self._current_weights
+        if weights not in self._pvalues:
+            return Step("whether the clients differ by more than chance", partial(self._test_clients, weights))
         for metric in self.metrics:
             for name in self.generators:
-                if (metric, name, self._current_weights) not in self._slopes:
-                    return Step(f"slopes of {name}", partial(self._compute_slope, metric, name))
+                if (metric, name, weights) not in self._slopes:
+                    return Step(f"slopes of {name}", partial(self._compute_slope, metric, name, weights))
         return None
 
     def _compute_kid_gaps(self) -> None:
@@ -185,8 +184,8 @@ class FederationComparison(Comparison):
     def _cluster_clients(self) -> None:
         self.tree = cluster_clients(self._filling.scores.result(self.metrics[0]).clients)
 
-    def _test_clients(self) -> None:
-        counted = [(client.rows, w) for client, w in zip(self.federation, self._current_weights, strict=True) if w]
+    def _test_clients(self, weights: Weights) -> None:
+        counted = [(client.rows, w) for client, w in zip(self.federation, weights, strict=True) if w]
         counted = [(x, w) for x, w in counted if x is None or len(x) > 1]  # one row has no pair
         rows = [to_numpy(to_float64(x)) for x, _ in counted if x is not None]
         pvalue = None
@@ -194,11 +193,11 @@ class FederationComparison(Comparison):
             shares = check_weights([w for _, w in counted], len(rows))
             parties = Parties(np.concatenate(rows), tuple(map(len, rows)), shares)
             pvalue = p_kid(parties, SEED)
-        self._pvalues = {**dict(list(self._pvalues.items())[-MAX_WEIGHTS_KEPT:]), self._current_weights: pvalue}
+        self._pvalues = {**dict(list(self._pvalues.items())[-MAX_WEIGHTS_KEPT:]), weights: pvalue}
 
-    def _compute_slope(self, metric: str, name: str) -> None:
+    def _compute_slope(self, metric: str, name: str, weights: Weights) -> None:
         kept = dict(list(self._slopes.items())[-MAX_WEIGHTS_KEPT * len(self.metrics) * len(self.generators) :])
-        self._slopes = {**kept, (metric, name, self._current_weights): self._filling.slopes(name, metric)}
+        self._slopes = {**kept, (metric, name, weights): self._filling.slopes(name, metric, weights)}
 
     def has_verdict(self, shares: Weights) -> bool:
         return shares in self._pvalues

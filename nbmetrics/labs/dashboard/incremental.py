@@ -200,10 +200,9 @@ class IncrementalEvaluation(Evaluation):
                     cells = {**generator.mixture_cells, weights: state.mixture_cells(generator)}
                     self._replace((metric, name), generator, mixture_cells=cells)
 
-    def slopes(self, name: str, metric: str) -> np.ndarray | None:
+    def slopes(self, name: str, metric: str, weights: tuple[float, ...]) -> np.ndarray | None:
         """How fast the pooled score grows with the weight of each client, (k,), see `FID.slopes`; None: unknown."""
-        generator, weights = self._try_summary(name, metric), self.weights
-        return self.states[metric].slopes(generator, weights)
+        return self.states[metric].slopes(self._try_summary(name, metric), weights)
 
     def compute_noise(self, name: str, metric: str, seconds: float = math.inf) -> None:
         """Compute the noise of one generator's scores, with every client and with all; or so many seconds of it."""

@@ -79,11 +79,11 @@ class Item:
 
     def to_json(self) -> dict[str, Any]:
         """A dict of the fields that are set."""
-        given = {item.name: getattr(self, item.name) for item in fields(self)}
-        given = {key: value for key, value in given.items() if value is not None}
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        values = {key: value for key, value in values.items() if value is not None}
         if self.parts:
-            given["parts"] = [part.to_json() for part in self.parts]
-        return given if self.kind != "gaussian" else {key: value for key, value in given.items() if key != "kind"}
+            values["parts"] = [part.to_json() for part in self.parts]
+        return values if self.kind != "gaussian" else {key: value for key, value in values.items() if key != "kind"}
 
 
 def fit_half(items: Collection[Item], is_tight: bool = False) -> float:

@@ -237,7 +237,12 @@ def test_slopes_are_there_beside_a_client_of_one_row():
     real, made = rows(11, clients=3)
     evaluation = IncrementalEvaluation({**real, "one row": made["g0"][:1]}, "fid")
     evaluation.add_all(made)
-    slope, start, step, ends = evaluation.slopes("g1", "fid")[3], np.array(evaluation.weights), 1e-5, []
+    slope, start, step, ends = (
+        evaluation.slopes("g1", "fid", evaluation.weights)[3],
+        np.array(evaluation.weights),
+        1e-5,
+        [],
+    )
     for moved in (step, -step):
         evaluation.weigh((1 - moved) * start + moved * np.array([0, 0, 0, 1]))
         ends.append(evaluation.compute_all("g1", "fid"))
@@ -246,7 +251,8 @@ def test_slopes_are_there_beside_a_client_of_one_row():
     alone = IncrementalEvaluation(real, "fid")
     alone.add_all(made)
     alone.weigh([1, 1, 2])
-    np.testing.assert_allclose(evaluation.slopes("g1", "fid")[:3], alone.slopes("g1", "fid"), rtol=1e-9)
+    found, wanted = (e.slopes("g1", "fid", e.weights)[:3] for e in (evaluation, alone))
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
 
 
 @pytest.mark.threads

@@ -1,6 +1,7 @@
 """Clients are regrouped in a Dashboard: scores are evaluate's, and undo goes back to the former clients exactly."""
 
 import json
+import threading
 import zlib
 
 import numpy as np
@@ -78,6 +79,29 @@ def test_one_call_does_all_in_order_and_is_one_step_back(lab):
     assert lab.scores.names == ("south: 0", "rest")
     lab.undo()
     assert lab.scores.names == ("north", "south", "isle") and not lab.scene["regroup"]
+
+
+@pytest.mark.threads
+def test_weights_do_not_change_while_another_thread_looks_for_the_next_step(lab, monkeypatch):
+    """The thread that answers brings new weights while the one that fills is between two looks at them."""
+    lab.wait()
+    comparison, other = study_of(lab), []
+    filling = comparison._filling
+    towards_all = filling._step_towards_all
+
+    def then_answer(name, metric):
+        step = towards_all(name, metric)
+        if not other and (name, metric) == ("far", "kid"):
+            comparison.wanted = (0.2, 0.3, 0.5)
+            other.append(threading.Thread(target=comparison.next_step))
+            other[0].start()
+            other[0].join(0.2)
+        return step
+
+    monkeypatch.setattr(filling, "_step_towards_all", then_answer)
+    assert comparison.next_step() is None and comparison.wanted == (0.2, 0.3, 0.5)
+    other[0].join()
+    assert comparison.next_step() is not None, "of the new weights"
 
 
 def test_a_class_moves_with_its_rows_and_their_weight(lab):
