@@ -16,7 +16,7 @@ import numpy as np
 from ..arrays import Array, is_array, to_numpy
 from ..errors import InvalidInput, check_choice, check_count, check_number, refusal_of, shown
 from ..metrics.base import Sample
-from ..metrics.modes import LANCZOS_TOLERANCE, Directions, ModeAssignment, Modes
+from ..metrics.modes import FLOOR, LANCZOS_TOLERANCE, Directions, ModeAssignment, Modes
 from .cells import Cells
 from .saved_scores import NoSummary
 from .scores_protocol import ScoresProtocol
@@ -96,7 +96,7 @@ def modes(
     settings: Modes | None = None,
     *,
     most: int = 6,
-    floor: float = 0.12,
+    floor: float = FLOOR,
     permutations: int = 199,
     seed: int = 0,
     client_shares: Mapping[str, Sequence[float]] | None = None,

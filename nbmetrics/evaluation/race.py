@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..distributions import check_draw
@@ -93,34 +93,96 @@ def race(
     """
     if not isinstance(progress, bool):
         check_choice(progress, ("auto",), "progress")
-    by, seed = check_choice(by, AGGREGATES, "by"), check_count(seed, "seed", minimum=0)
-    error = check_number(error, "error", minimum=MIN_ERROR, maximum=MAX_ERROR)
-    tolerance = check_number(tolerance, "tolerance", minimum=0.0)
-    chosen = check_metric(metric_of(metric, "metric"))
-    federation = federation if isinstance(federation, Federation) else Federation(federation)
-    if federation.is_conditional:
-        raise InvalidInput("federation", "has clients with a condition", "Give clients without conditions")
-    names = [name for name, weight in zip(federation.names, federation.weights, strict=True) if weight]
-    sources = as_samplers(samplers, by, federation, names)
-    parts = len(names) if by == "intra" else 1
-    budget = check_draw(budget, federation.dim, "budget")
-    first = first_rows(chosen, federation.dim)
-    if budget < first * parts * len(sources):
-        seen = f"is {budget:,}, and the first look at {len(sources)} samplers takes {first * parts:,} draws of each"
-        raise InvalidInput("budget", seen, f"Give at least {first * parts * len(sources):,}")
-    clients = GivenClients(federation, chosen, by, seed)
-    draws = Draws(sources, federation.dim, seed, store)
-    log = RaceLog(clients.label, error, tolerance, budget)
+    running = RunningRace(
+        federation, samplers, metric, by, budget=budget, error=error, tolerance=tolerance, seed=seed, store=store
+    )
     with progress_bar(progress, budget) as bar:
         try:
-            _run(clients, draws, log, first, parts, bar)
+            for draws in running.looks():
+                bar.update(draws)
         except KeyboardInterrupt:
-            if not log.looks:
+            if not running.log.looks:
                 raise
-            log.stop("interrupted", {})
-    rows = {name: draws.rows(name) for name in sources}
-    note = clients_noise(federation, rows, clients, log.winner)
-    return Race.of(log, {name: draws.count(name) for name in sources}, note)
+            running.log.stop("interrupted", {})
+    return running.result()
+
+
+class RunningRace:
+    """A race whose input is checked and whose clients are summarized: `looks` goes on until `log` says why it is over.
+
+    Parameters
+    ----------
+    federation, samplers, metric, by, budget, error, tolerance, seed, store : as for `race`
+    """
+
+    def __init__(
+        self,
+        federation: Any,
+        samplers: Any,
+        metric: Any,
+        by: str,
+        *,
+        budget: int,
+        error: float = 0.05,
+        tolerance: float = 0.0,
+        seed: int = 0,
+        store: Any = None,
+    ) -> None:
+        by, seed = check_choice(by, AGGREGATES, "by"), check_count(seed, "seed", minimum=0)
+        error = check_number(error, "error", minimum=MIN_ERROR, maximum=MAX_ERROR)
+        tolerance = check_number(tolerance, "tolerance", minimum=0.0)
+        chosen = check_metric(metric_of(metric, "metric"))
+        self.federation = federation if isinstance(federation, Federation) else Federation(federation)
+        federation = self.federation
+        if federation.is_conditional:
+            raise InvalidInput("federation", "has clients with a condition", "Give clients without conditions")
+        names = [name for name, weight in zip(federation.names, federation.weights, strict=True) if weight]
+        sources = as_samplers(samplers, by, federation, names)
+        self._parts = len(names) if by == "intra" else 1
+        budget = check_draw(budget, federation.dim, "budget")
+        self._first = first_rows(chosen, federation.dim)
+        least = self._first * self._parts
+        if budget < least * len(sources):
+            seen = f"is {budget:,}, and the first look at {len(sources)} samplers takes {least:,} draws of each"
+            raise InvalidInput("budget", seen, f"Give at least {least * len(sources):,}")
+        self._clients = GivenClients(federation, chosen, by, seed)
+        self._draws = Draws(sources, federation.dim, seed, store)
+        self.log = RaceLog(self._clients.label, error, tolerance, budget)
+
+    def looks(self) -> Iterator[int]:
+        """Draw and look until the log says why it is over; yields how many draws came last, sampler by sampler."""
+        draws, log, live = self._draws, self.log, list(self._draws.samplers)
+        for look in itertools.count(1):
+            new = self._new_draws(look, len(live))
+            if not new:
+                return log.stop("budget spent", {})
+            for name in live:
+                draws.draw(name, look, new)
+                yield new * self._parts
+            level = level_of(look, log.error, len(draws.samplers))
+            scores = {name: self._clients.score(draws.rows(name)) for name in live}
+            bounds = differences(scores, level)
+            out = beaten(bounds, live, log.tolerance)
+            log.add(scores, {name: draws.count(name) for name in live}, out, level)
+            live = [name for name in live if name not in out]
+            if len(live) == 1:
+                return log.stop("winner", bounds)
+            pairs = itertools.permutations(live, 2)
+            if log.tolerance and all(_is_within(bounds[pair], log.tolerance) for pair in pairs):
+                return log.stop("tie within the tolerance", bounds)
+
+    def _new_draws(self, look: int, live: int) -> int:
+        """How many rows a look takes of each part of so many samplers; 0 where the budget has too few left."""
+        before = rows_until(look - 1, self._first) if look > 1 else 0
+        left = self.log.budget - sum(map(self._draws.count, self._draws.samplers))
+        new = min(rows_until(look, self._first) - before, left // (self._parts * live))
+        return 0 if new < max(1.0, MIN_LAST_SHARE * before) else new
+
+    def result(self) -> Race:
+        """Return the result of a race that is over."""
+        rows = {name: self._draws.rows(name) for name in self._draws.samplers}
+        note = clients_noise(self.federation, rows, self._clients, self.log.winner)
+        return Race.of(self.log, {name: self._draws.count(name) for name in rows}, note)
 
 
 def first_rows(metric: Any, dim: int) -> int:
@@ -137,30 +199,6 @@ def level_of(look: int, error: float, samplers: int) -> float:
 def rows_until(look: int, first: int) -> int:
     """How many rows of a sampler there are after look 1, 2, …"""
     return math.ceil(first * GROWTH ** (look - 1) - 1e-9)
-
-
-def _run(clients: GivenClients, draws: Draws, log: RaceLog, first: int, parts: int, bar: Any) -> None:
-    """Look after look, until the log says why it is over."""
-    live = list(draws.samplers)
-    for look in itertools.count(1):
-        before = rows_until(look - 1, first) if look > 1 else 0
-        left = log.budget - sum(map(draws.count, draws.samplers))
-        new = min(rows_until(look, first) - before, left // (parts * len(live)))
-        if new < max(1.0, MIN_LAST_SHARE * before):
-            return log.stop("budget spent", {})
-        for name in live:
-            draws.draw(name, look, new)
-            bar.update(new * parts)
-        level = level_of(look, log.error, len(draws.samplers))
-        scores = {name: clients.score(draws.rows(name)) for name in live}
-        bounds = differences(scores, level)
-        out = beaten(bounds, live, log.tolerance)
-        log.add(scores, {name: draws.count(name) for name in live}, out, level)
-        live = [name for name in live if name not in out]
-        if len(live) == 1:
-            return log.stop("winner", bounds)
-        if log.tolerance and all(_is_within(bounds[pair], log.tolerance) for pair in itertools.permutations(live, 2)):
-            return log.stop("tie within the tolerance", bounds)
 
 
 def differences(scores: Mapping[str, SamplerScore], level: float) -> dict[tuple[str, str], Bounds]:

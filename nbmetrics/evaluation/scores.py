@@ -23,7 +23,7 @@ from .display import as_html, as_text, with_notes
 from .heterogeneity import check_deals, heterogeneity
 from .mode_influence import disagreement
 from .model_tables import ModelTables
-from .modes import modes
+from .modes import FLOOR, modes
 from .provenance import version_line
 from .winners import below_zero_cautions
 
@@ -305,7 +305,7 @@ class Scores(ModelTables):
         settings: Any = None,
         *,
         most: int = 6,
-        floor: float = 0.12,
+        floor: float = FLOOR,
         permutations: int = 199,
         seed: int = 0,
         client_shares: Mapping[str, Sequence[float]] | None = None,
@@ -380,7 +380,7 @@ class Scores(ModelTables):
         settings: Any = None,
         *,
         most: int = 6,
-        floor: float = 0.12,
+        floor: float = FLOOR,
     ) -> pd.DataFrame:
         """What two generators differ in, and how much of it decides between them by avg and by all.
 

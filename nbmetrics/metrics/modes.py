@@ -27,7 +27,9 @@ from .streaming import summarized_once
 MAX_SECOND_MOMENT_FEATURES = 4096
 MAX_ABS_SIGMA = 1e100
 # σ in median distances of the real rows: at the median itself rows of different classes are still alike.
-MEDIAN_SHARE = 0.3
+MEDIAN_SHARE = 0.4
+# The squared projection from which a row belongs to a mode, by default.
+FLOOR = 0.25
 # Of eigenvalues of many matrices, beside which rounding is small; and features below which all are computed.
 LANCZOS_TOLERANCE, MIN_LANCZOS_FEATURES = 1e-6, 16
 
@@ -90,7 +92,7 @@ class Modes(Metric[SecondMoment], OnePass, MergeablePool):
 
     Parameters
     ----------
-    sigma : of the Gaussian kernel, in units of the features; None for 0.3 median distances of the real rows, which
+    sigma : of the Gaussian kernel, in units of the features; None for 0.4 median distances of the real rows, which
         needs all clients' rows in one place
     count : numbers in φ, even: count/2 frequencies; a client reveals count (count + 1)/2 numbers
     eta : how many times as often rows are made before that is too often, or too rarely; 0.1 to 100
