@@ -180,9 +180,10 @@ class RunningRace:
 
     def result(self) -> Race:
         """Return the result of a race that is over."""
-        rows = {name: self._draws.rows(name) for name in self._draws.samplers}
+        names = list(self._draws.samplers)
+        rows = {name: self._draws.rows(name) for name in names if self.log.winner}
         note = clients_noise(self.federation, rows, self._clients, self.log.winner)
-        return Race.of(self.log, {name: self._draws.count(name) for name in rows}, note)
+        return Race.of(self.log, {name: self._draws.count(name) for name in names}, note)
 
 
 def first_rows(metric: Any, dim: int) -> int:

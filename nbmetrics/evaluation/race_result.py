@@ -90,6 +90,8 @@ class RaceLog:
             return f"{self.winner} is best by {self.label} with confidence {sure}: {worse}."
         if self.stopped == "tie within the tolerance":
             return f"{left} tie: by {self.label} they lie within {self.tolerance:g} of each other, confidence {sure}."
+        if not self.looks:
+            return "The race was interrupted before its first look."
         if self.stopped == "interrupted":
             return f"The race was interrupted, and {apart} by then."
         unknown = next((name for name in self.left if name in self.cautions), None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -20,6 +20,7 @@ from ...evaluation.scores import Scores
 from .certificate import Certificate, certificate_of
 from .changes import Change
 from .clustering import Tree
+from .drawing import DrawRequest
 from .incremental import Step
 from .json_numbers import json_numbers
 from .metric_view import (
@@ -74,6 +75,11 @@ class Comparison(ABC):
     def generators(self) -> tuple[str, ...]: ...
 
     @property
+    def samplers(self) -> Collection[str]:
+        """Those generators of which more rows can be drawn."""
+        return ()
+
+    @property
     @abstractmethod
     def metrics(self) -> tuple[str, ...]: ...
 
@@ -107,6 +113,12 @@ class Comparison(ABC):
     def disagreement(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
         """Yield what two generators disagree about; see `disagreement`."""
         raise InvalidInput("modes", "need rows, but a table has only scores", "Use nm.Dashboard itself")
+
+    def draw_until_settled(self, request: DrawRequest) -> Iterator[dict[str, Any]]:
+        """Yield a race of the generators on show that are functions, draw by draw; see drawing.py."""
+        raise InvalidInput(
+            "race", "needs generators to draw from, but a table has only scores", "Use nm.Dashboard itself"
+        )
 
     def about_cell(self, scene: DashboardScene) -> dict[str, Any]:
         """Return which cell is chosen, and under which weights."""
@@ -195,7 +207,7 @@ class Comparison(ABC):
         is_scored = [view.is_scored for view in views]
         return {
             "clients": clients_json(self.names, self.sizes, self.weights, self.classes),
-            "generators": _generators_json(self.generators, views),
+            "generators": _generators_json(self.generators, views, self.samplers),
             "metrics": [metric_json(view) for view in views],
             "values": {view.metric.name: self._json_cells(view.values, view.is_scored) for view in views},
             "centres": {view.metric.name: self._json_cells(view.centres, view.is_scored) for view in views},
@@ -291,12 +303,13 @@ class Comparison(ABC):
         return {name: json_numbers(values[g], is_scored[g]) for g, name in enumerate(self.generators)}
 
 
-def _generators_json(names: Sequence[str], views: Sequence[MetricView]) -> dict[str, Any]:
-    """Return what the page has to know of each generator with one distribution for each client; nothing of others."""
+def _generators_json(names: Sequence[str], views: Sequence[MetricView], samplers: Collection[str]) -> dict[str, Any]:
+    """Return what the page has to know of generators: one distribution for each client, whether more can be drawn."""
     by_client = views[0].is_by_client or (False,) * len(names)
     unpooled = [[v.metric.name for v in views if v.has_pool and not v.has_pool[g]] for g in range(len(names))]
     own = [{"by_client": True, "unpooled": metrics} for metrics in unpooled]
-    return {name: own[g] if by_client[g] else {} for g, name in enumerate(names)}
+    draws = [{"draws": True} if name in samplers else {} for name in names]
+    return {name: (own[g] if by_client[g] else {}) | draws[g] for g, name in enumerate(names)}
 
 
 def json_by_name(names: tuple[str, ...], values: np.ndarray) -> Mapping[str, Any]:

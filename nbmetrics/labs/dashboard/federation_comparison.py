@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from typing import Any
@@ -24,6 +24,7 @@ from .changes import Change
 from .clustering import cluster_clients
 from .comparison import Comparison, Weights, atomic, json_by_name
 from .disagreement import check_pair, disagreement, pair_of
+from .drawing import DrawRequest, draw_until_settled, draws_anew
 from .incremental import IncrementalEvaluation, Step
 from .json_numbers import json_numbers
 from .metric_view import MAX_CLASSES, MAX_CLASSES_A_CLIENT, MetricView, WeightedScores, encode_kid_gap, metric_view_of
@@ -77,6 +78,12 @@ class FederationComparison(Comparison):
     @property
     def generators(self) -> tuple[str, ...]:
         return self._filling.generators
+
+    @property
+    def samplers(self) -> Collection[str]:
+        if self.federation.is_conditional:
+            return ()
+        return [name for name in self.generators if draws_anew(self._filling.source(name))]
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -246,6 +253,11 @@ class FederationComparison(Comparison):
         sources = [self._filling.source(name) for name in pair]
         images = [generator.source if generator.is_of_images else None for generator in sources]
         return disagreement(scores, scene.metric, pair, images)
+
+    def draw_until_settled(self, request: DrawRequest) -> Iterator[dict[str, Any]]:
+        with self.lock:
+            generators = {name: self._filling.source(name) for name in request.scene.generators}
+        return draw_until_settled(self.federation, generators, request)
 
     def winners(self, scene: DashboardScene) -> Iterator[dict[str, Any] | None]:
         with self.lock:

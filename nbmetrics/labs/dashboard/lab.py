@@ -28,6 +28,7 @@ from .background_evaluation import BackgroundEvaluation
 from .certificate import Certificate
 from .changes import Change
 from .comparison import Comparison, ComparisonCache
+from .drawing import DrawRequest
 from .federation_comparison import FederationComparison
 from .on_demand import OnDemand
 from .scene import GIVEN, DashboardScene, starts
@@ -83,7 +84,7 @@ class Dashboard(DashboardActions):
     _esm = modules.module("dashboard/view/index.js")
     _css = modules.style(
         *(*modules.CHARTS, "toolkit/view/heat_colors.css", "toolkit/view/matrix.css"),
-        *(f"dashboard/view/{name}.css" for name in ("style", "heat", "weights", "modes")),
+        *(f"dashboard/view/{name}.css" for name in ("style", "heat", "weights", "modes", "draw")),
     )
     _state = DashboardScene
     _saved_words = OF_DASHBOARD
@@ -102,6 +103,8 @@ class Dashboard(DashboardActions):
     winners = traitlets.Dict().tag(sync=True)
     # What two generators disagree about, once the page asked for it.
     disagreement = traitlets.Dict().tag(sync=True)
+    # More draws of the generators that are functions, once the page asked for them.
+    race = traitlets.Dict().tag(sync=True)
     namespace: Any = traitlets.List().tag(sync=True, live=True)
 
     _store: Store | None = None
@@ -135,10 +138,23 @@ class Dashboard(DashboardActions):
             "nbmetrics Dashboard opens a cell",
             comparison.about_cell,
         )
-        self._mixture = OnDemand(lambda scene: of(scene).mixture(scene), write("mixture"), "nbmetrics Dashboard mixes")
+        self._mixture: OnDemand[DashboardScene] = OnDemand(
+            lambda scene: of(scene).mixture(scene), write("mixture"), "nbmetrics Dashboard mixes"
+        )
         self._winners = OnDemand(self._winner_maps, write("winners"), "nbmetrics Dashboard maps winners")
-        self._disagreement = OnDemand(
+        self._disagreement: OnDemand[DashboardScene] = OnDemand(
             lambda scene: of(scene).disagreement(scene), write("disagreement"), "nbmetrics Dashboard finds modes"
+        )
+        self._race: OnDemand[DrawRequest] = OnDemand(
+            lambda request: of(request.scene).draw_until_settled(request), write("race"), "nbmetrics Dashboard draws"
+        )
+        self._draw_request: DrawRequest | None = None
+        self._on_demand: tuple[OnDemand[Any], ...] = (
+            self._details,
+            self._mixture,
+            self._winners,
+            self._disagreement,
+            self._race,
         )
         self._filler = BackgroundEvaluation(
             lambda: self._comparison.next_step(), self._show_progress, "nbmetrics Dashboard fills"
@@ -220,9 +236,9 @@ class Dashboard(DashboardActions):
             "strips": strips,
         }
         if self.board.get("regroup", regroup) != regroup:  # what was open is of other clients
-            for on_demand in (self._details, self._mixture, self._winners, self._disagreement):
+            for on_demand in self._on_demand:
                 on_demand.drop()
-            traits |= {"details": {}, "mixture": {}, "winners": {}, "disagreement": {}}
+            traits |= {"details": {}, "mixture": {}, "winners": {}, "disagreement": {}, "race": {}}
         with self._lock, self.hold_sync():  # the page must not see one without the other
             self._write(**{name: value for name, value in traits.items() if value != getattr(self, name)})
 
@@ -330,6 +346,13 @@ class Dashboard(DashboardActions):
             self._mixture.put(self._scene_from_page(message.get("scene")))
         elif kind == "disagreement":
             self._disagreement.put(self._scene_from_page(message.get("scene")))
+        elif kind == "race":
+            self._stop_draws()
+            request = DrawRequest(self._scene_from_page(message.get("scene")), message.get("budget"))
+            self._draw_request = request
+            self._race.put(request)
+        elif kind == "stop race":
+            self._stop_draws()
         elif kind == "regroup":
             self._regroup((Change.parse(message.get("change"), "change"),))
         elif kind == "winners":
@@ -340,6 +363,11 @@ class Dashboard(DashboardActions):
             self.cancel() if kind == "stop" else self.resume()
         else:
             super()._answer_to(kind, message)
+
+    def _stop_draws(self) -> None:
+        """End the draws under way after the present ones; what came of them stays."""
+        if self._draw_request is not None:
+            self._draw_request.stop.set()
 
     def _writer(self, trait: str) -> Callable[[dict[str, Any]], None]:
         return lambda value: self._write(**{trait: value})
@@ -428,7 +456,8 @@ class Dashboard(DashboardActions):
         if hasattr(self, "_filler"):  # not where __init__ refused its input
             self._filler.close()
             self._publish_timer.cancel()
-            for on_demand in (self._details, self._mixture, self._winners, self._disagreement):
+            self._stop_draws()
+            for on_demand in self._on_demand:
                 on_demand.close()
         if self._store is not None:
             self._store.close()

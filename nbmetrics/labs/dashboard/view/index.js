@@ -38,6 +38,7 @@ export default lab("Dashboard", numbersOf, dashboardView, {
     "mixture",
     "winners",
     "disagreement",
+    "race",
     "namespace",
     "strips",
     "clients_strip",

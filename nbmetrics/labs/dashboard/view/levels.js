@@ -13,6 +13,7 @@ import { Tabs } from "../../toolkit/view/tabs.js";
 import { CertificateCard } from "./certificate.js";
 import { decidedOf } from "./decision_inputs.js";
 import { DisagreementCard } from "./disagreement_card.js";
+import { DrawCard } from "./draw_card.js";
 import { MixtureCard } from "./mixture_card.js";
 import { RegretCard } from "./regret_card.js";
 import { SettleCard } from "./sample_size_planning.js";
@@ -30,13 +31,13 @@ export class Levels {
     const [firm, pays, settles, mixes] = [CertificateCard, RegretCard, SettleCard, MixtureCard].map(
       (Card) => new Card(store, signal),
     );
-    const differs = new DisagreementCard(store, signal);
+    const [differs, draws] = [new DisagreementCard(store, signal), new DrawCard(store, signal)];
     heat.controls.append(differs.button);
     const triangle = new Triangle(store, signal);
-    this.cards = { pays: [pays, differs], firm: [firm, settles, triangle], mixture: [mixes], costs: [] };
+    this.cards = { pays: [pays, differs], firm: [firm, settles, draws, triangle], mixture: [mixes], costs: [] };
     const contents = {
       pays: [heat.root, pays.root, differs.root],
-      firm: [el("div", {}, [headline.details, firm.root, settles.root]), triangle.root],
+      firm: [el("div", {}, [headline.details, firm.root, settles.root, draws.root]), triangle.root],
       mixture: [mixes.root],
       costs: [costs.root],
     };

@@ -10,7 +10,7 @@
  * @typedef {{name: string, rows: number, share: number, classes?: string[]}} ClientFacts
  * @typedef {{name: string, label: string, higher: boolean, best: number | null, same: boolean, corrected: boolean,
  *   pooled?: boolean, distance?: boolean, sure: boolean, why?: string, note: string}} MetricFacts
- * @typedef {{by_client?: boolean, unpooled?: string[]}} GeneratorFacts  of one distribution for each client, and metrics without all
+ * @typedef {{by_client?: boolean, unpooled?: string[], draws?: boolean}} GeneratorFacts  of one distribution for each client, metrics without all, and whether more can be drawn
  * @typedef {Record<string, Record<string, Written[]>>} Cells  by metric and generator, one a client
  * @typedef {{clients: ClientFacts[], generators: Record<string, GeneratorFacts>, metrics: MetricFacts[], values: Cells,
  *   centres: Cells, few?: Record<string, string[]>, regroup?: Change[], leaves?: number[],

@@ -1,0 +1,43 @@
+"""Draw until settled: begun and stopped by keyboard, and what came of it stays, also in a saved page."""
+
+from playwright.sync_api import expect
+
+from tests.waiting import until
+
+CODE = """
+import numpy as np
+import nbmetrics as nm
+rng = np.random.default_rng(5)
+clients = {name: rng.normal(shift, 1, (200, 4)) for name, shift in (("north", 0), ("south", 1))}
+sampler = lambda shift: lambda n, rng: rng.normal(0.5 + shift, 1.1, (n, 4))
+generators = {"near": sampler(0), "twin": sampler(0), "far": sampler(2), "files": rng.normal(0.5, 1.1, (100, 4))}
+lab = nm.Dashboard(clients, generators, "fid"); lab.wait(); lab"""
+
+
+def test_generators_are_drawn_from_until_stopped_and_those_that_are_worse_drop_out(run_cells, tmp_path):
+    page = run_cells(CODE)
+    root = page.get_by_role("group", name="Dashboard", exact=True)
+    root.get_by_role("tab", name="How stable").click()
+    card = root.get_by_role("region", name="Draw until settled")
+    expect(card).to_contain_text("until one is best by FID-avg")
+    expect(card).to_contain_text("No more can be drawn from files.")
+    budget = card.get_by_role("spinbutton", name="Draws at most")
+    budget.fill("900000")
+    budget.press("Tab")
+    page.keyboard.press("Enter")
+    expect(card.get_by_role("row").filter(has_text="far")).to_contain_text("out at look 1")
+    card.get_by_role("button", name="Stop").press("Enter")
+    expect(card).to_contain_text("The race was interrupted, and FID-avg does not tell near and twin apart by then.")
+    lab = page.python.names["lab"]
+    assert 0 < lab.race["spent"] < 900_000
+    expect(card.get_by_role("button", name="Draw", exact=True)).to_be_visible()
+    root.get_by_role("slider", name="north weight", exact=True).press("ArrowRight")
+    expect(card).to_contain_text("This race is for other weights, generators or scores.")
+    root.get_by_role("button", name="Undo").or_(page.locator("nothing")).first.press("Enter")
+    until(lambda: not card.get_by_text("This race is for other").is_visible())
+    saved = tmp_path / "lab.html"
+    lab.export_html(saved)
+    page.goto(saved.as_uri())
+    root.get_by_role("tab", name="How stable").click()
+    expect(card.get_by_role("row").filter(has_text="far")).to_contain_text("out at look 1")
+    expect(card.get_by_role("button")).to_have_count(0)
