@@ -18,7 +18,7 @@ from ..errors import InvalidInput, check_choice, check_count, check_number
 from ..metrics.base import Metric, Sample
 from ..metrics.modes import ModeAssignment, Modes
 from ..metrics.stratified import Strata
-from ..ranking import lowest
+from ..ranking import lowest, same_scores
 from .cells import Cells
 from .influence import influence_values_of
 from .modes import MAX_MODES, Side, compare, conventions, labels, nearest_rows, share_columns
@@ -138,7 +138,8 @@ def disagreement(
     rows = nearest_rows(comparison, assignment, directions, pair)
     frame = pd.DataFrame({"mode": labels(directions, "more in first", "more in second"), **columns, "rows": rows})
     note = (
-        f"parts: influence values of {result.label} without bias; NaN where leaving the rows out differs by over 20 %"
+        f"parts: influence values of {result.label} without bias, to first order −change; "
+        "NaN where they are off by over 20 % of it"
     )
     names = f"first: {first}, second: {second}"
     frame.attrs["conventions"] = [names, note, *conventions(comparison, assignment), *scores.conventions]
@@ -165,9 +166,10 @@ def sentences(frame: pd.DataFrame, label: str, pair: tuple[str, str], clients: S
     """
     with_changes = frame.dropna(subset=["avg_change", "all_change"])
     with_changes = with_changes[(with_changes["first"] > 0) | (with_changes["second"] > 0)]
-    apart = (with_changes["avg_change"] - with_changes["all_change"]).abs().sort_values(ascending=False, kind="stable")
+    changes_by_part = [with_changes[f"{part}_change"].to_numpy() for part in PARTS]
+    apart = np.where(same_scores(*changes_by_part), 0.0, np.abs(np.subtract(*changes_by_part)))
     lines = []
-    for place in apart.index:
+    for place in with_changes.index[np.argsort(-apart, kind="stable")]:
         row = frame.loc[place]
         *_, which, number = row["mode"].split()
         own = np.array([float(row[name if name in frame else f"client {name}"]) for name in clients])

@@ -183,6 +183,23 @@ def test_disagreement_is_checked_against_leaving_the_rows_out(data, scores):
     assert all("without these rows g − h" in line for line in table.attrs["sentences"])
 
 
+def test_a_part_has_the_sign_that_its_words_say(data):
+    clients, generators = data
+    table = nm.evaluate(clients, generators, "kid", progress=False).disagreement("g", "h", "kid", METRIC)
+    shown = table.dropna(subset=["avg_part"])
+    assert len(shown) and np.allclose(shown["avg_part"], -shown["avg_change"], rtol=0.25)
+    assert any("to first order −change" in line for line in table.attrs["conventions"])
+
+
+def test_modes_that_change_avg_and_all_alike_are_told_in_their_order(data):
+    """KID changes by as much by avg as by all, and rounding is no order."""
+    clients, generators = data
+    table = nm.evaluate(clients, generators, "kid", progress=False).disagreement("g", "h", "kid", METRIC)
+    told = [line.split(" (")[0].removeprefix("Mode ") for line in table.attrs["sentences"]]
+    modes = [f"{m.split()[-1]}, more in {'gh'['second' in m]}" for m in table["mode"]]
+    assert len(told) > 2 and told == [mode for mode in modes if mode in told]
+
+
 def test_parts_are_the_first_order_of_leaving_few_rows_out(data):
     """Of few rows the influence values and the exact change are alike; a planted wrong sign is not shown."""
     clients, generators = data
