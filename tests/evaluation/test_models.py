@@ -186,6 +186,23 @@ def test_a_jackknife_counts_the_groups_of_the_clients_alone():
     np.testing.assert_allclose(resamples.variance(scores, [True, False, True])[0], alone[0] + alone[2])
 
 
+@pytest.mark.parametrize("weight", [0.0, 1e-9])
+def test_a_client_without_weight_takes_no_degrees_of_freedom(weight):
+    """Two rows that count for nothing left one degree of freedom, and so an interval of several times the width."""
+    rng = np.random.default_rng(5)
+    counted = {name: nm.Client(rows(0.2, rng), weight=1.0) for name in ("a", "b")}
+    few, generators = {"c": nm.Client(rows(0.0, rng, n=2), weight=weight)}, runs_of(rng)
+    columns = ["difference", "low", "high", "p"]
+    tables = [
+        nm.evaluate(nm.Federation(clients), generators, "kid", uncertainty=nm.Influence(), progress=False)
+        .compare_models("kid", by=by)[columns]
+        .to_numpy()
+        for clients in (counted, counted | few)
+        for by in ("avg", "all")
+    ]
+    np.testing.assert_allclose(tables[2:], tables[:2], rtol=1e-6)
+
+
 def test_exact_clients_add_no_error():
     runs = {name: [nm.Gaussian([shift + k / 10]) for k in range(3)] for name, shift in (("a", 0.0), ("b", 3.0))}
     scores = nm.evaluate([nm.Gaussian([0.0])], runs, "fid")
