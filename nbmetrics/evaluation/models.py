@@ -223,7 +223,7 @@ def doubt_of_model(scores: ScoresProtocol, cells: Cells, model: Model, parts: Se
             return f"{unscored[0]} has no {part}"
     if any(winners_of(cells).is_left_out[list(model.runs)]):
         return f"a run of {model.name} lies below 0 by more than chance, see the caution"
-    every = np.column_stack([cells.by_client, cells.all])
+    every = np.column_stack([cells.by_client, cells.own, cells.all])
     for i, j in itertools.combinations(range(len(names)), 2):
         one, other = every[model.runs[i]], every[model.runs[j]]
         if np.all(same_scores(one, other) | (np.isnan(one) & np.isnan(other))):

@@ -276,6 +276,16 @@ def test_intra_is_compared_where_runs_are_by_client():
     assert {"intra", "intra_sd", "intra_low"} <= set(scores.models("fid"))
 
 
+def test_runs_with_intra_alone_are_not_taken_for_one_run_given_twice(tmp_path):
+    rng = np.random.default_rng(0)
+    clients = {"x": rows(0.0, rng, 40), "y": rows(2.0, rng, 40)}
+    runs = {m: [{"x": rows(s, rng, 40), "y": rows(2 + s, rng, 40)} for _ in range(3)] for m, s in (("a", 0), ("b", 1))}
+    scores = nm.evaluate(clients, runs, "precision", progress=False)
+    for own in (scores, nm.Scores.open(scores.save(tmp_path / "scores.json"))):
+        (row,) = own.compare_models("precision", by="intra").to_dict("records")
+        assert 0 < row["p"] <= 1 and row["note"] == "on these real rows"
+
+
 def test_words_are_about_models_and_count_the_comparisons():
     scores = scores_of(nm.Influence())
     text = repr(scores)
