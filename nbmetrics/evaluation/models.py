@@ -290,7 +290,7 @@ def lines_of_comparison(scores: ScoresProtocol, metric: str) -> list[str]:
     pairs, every = math.comb(count, 2), comparison_count(scores, count)
     test = (
         f"{_kind(cells)}: means over runs; {level_of(cells):.0%} intervals and two-sided p by Student's t of each "
-        "model's runs (Banerjee 1960), p not below that of a permutation of the runs' labels"
+        "model's runs (Banerjee 1960), p not below the one-sided one of a permutation of the runs' labels"
     )
     return [test, f"{_many(pairs, 'comparison')} here (p_holm is for these), {_expected(every)}"]
 
