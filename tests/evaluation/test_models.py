@@ -238,6 +238,7 @@ def test_runs_that_say_nothing_have_no_p_value_but_a_reason(change, note):
     (row,) = scores.compare_models("fid").to_dict("records")
     assert math.isnan(row["p"]) and math.isnan(row["low"]) and note in row["note"]
     assert any("no test of the models" in line and note in line for line in scores.summary())
+    assert not any("?." in line for line in scores.summary())
 
 
 def test_other_numbers_of_rows_are_no_matter_where_they_do_not_bias():
