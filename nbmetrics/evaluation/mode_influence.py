@@ -18,7 +18,7 @@ from ..errors import InvalidInput, check_choice, check_count, check_number
 from ..metrics.base import Metric, Sample
 from ..metrics.modes import ModeAssignment, Modes
 from ..metrics.stratified import Strata
-from ..ranking import lowest, same_scores
+from ..ranking import lowest, order, same_scores
 from .cells import Cells
 from .influence import influence_values_of
 from .modes import MAX_MODES, RESERVED, Comparison, Side, compare, conventions, labels, nearest_rows, share_columns
@@ -139,8 +139,8 @@ def disagreement(
         f"parts: influence values of {result.label} without bias, to first order −change; "
         "NaN where they are off by over 20 % of it"
     )
-    order = f"first: {first}, second: {second}"
-    frame.attrs["conventions"] = [order, note, *conventions(comparison, assignment), *scores.conventions]
+    pair_names = f"first: {first}, second: {second}"
+    frame.attrs["conventions"] = [pair_names, note, *conventions(comparison, assignment), *scores.conventions]
     frame.attrs["assignment"] = assignment
     frame.attrs["differences"] = differences(scored, pair)
     frame.attrs["sentences"] = sentences(frame, result.label, (first, second), names)
@@ -181,7 +181,7 @@ def sentences(frame: pd.DataFrame, label: str, pair: tuple[str, str], clients: M
     changes_by_part = [with_changes[f"{part}_change"].to_numpy() for part in PARTS]
     apart = np.where(same_scores(*changes_by_part), 0.0, np.abs(np.subtract(*changes_by_part)))
     lines = []
-    for place in with_changes.index[np.argsort(-apart, kind="stable")]:
+    for place in with_changes.index[order(-apart)]:
         row = frame.loc[place]
         *_, which, number = row["mode"].split()
         own = row[list(clients)].to_numpy(dtype=np.float64)
