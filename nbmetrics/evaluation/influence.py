@@ -22,6 +22,8 @@ from .resampling import Ends, Jackknife, normal_above
 
 # What two generators are compared by.
 COMPARED = ("avg", "all", "intra")
+# Of the sum over clients: a variance that is less adds nothing to an error, and its few rows no doubt.
+MIN_VARIANCE_SHARE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,8 @@ class Spread:
 
     `client` and `own` are (generators, clients); `avg`, `all`, `intra` and `gap` are (generators,). `apart` holds the
     variance of how far avg, all and intra of two generators are apart, (generators, generators), and `real` what the
-    clients' rows, which all generators share, add to their covariances, (generators, generators).
+    clients' rows, which all generators share, add to their covariances, (generators, generators). `real_parts` lists
+    the largest variance that each client adds, and how many rows it has.
     """
 
     def __init__(self, generators: int, clients: int) -> None:
@@ -118,6 +121,7 @@ class Spread:
         self.variance |= {part: Variance.none(generators, clients) for part in ("client", "own")}
         self.apart = {part: Variance.none(generators, generators) for part in COMPARED}
         self.real = {part: np.zeros((generators, generators)) for part in COMPARED}
+        self.real_parts: dict[str, list[tuple[float, int]]] = {part: [] for part in COMPARED}
 
     @property
     def gap(self) -> np.ndarray:
@@ -128,7 +132,7 @@ class Spread:
         self.intra, self.own = self.avg, self.client
         for variance in (self.variance, self.apart):
             variance["intra"] = variance["avg"]
-        self.real["intra"] = self.real["avg"]
+        self.real["intra"], self.real_parts["intra"] = self.real["avg"], self.real_parts["avg"]
         self.variance["own"] = self.variance["client"]
         return self
 
@@ -151,7 +155,10 @@ class Spread:
         for part, values in _with_gap(influence_values):
             self.variance[part].add(values, share)
             if part in COMPARED:
-                self.real[part] += share**2 * _covariance_of_means(values)
+                covariance = share**2 * _covariance_of_means(values)
+                self.real[part] += covariance
+                own = covariance.diagonal()
+                self.real_parts[part].append((float(own[np.isfinite(own)].max(initial=0.0)), values.shape[-1]))
                 for g, own in enumerate(values):
                     self.apart[part].add(values - own, share, at=g)
 
@@ -253,8 +260,9 @@ class Influences:
 
     def real_part(self, weights: Sequence[float], part: str, contrasts: np.ndarray) -> tuple[np.ndarray, float]:
         """See `CellNoise.real_part`."""
-        covariance = self.spread(weights).real[part]
-        counts = [len(own.rows[0]) for own in self.real if own.rows[0] is not None]
+        spread = self.spread(weights)
+        covariance, least = spread.real[part], MIN_VARIANCE_SHARE * sum(size for size, _ in spread.real_parts[part])
+        counts = [rows for size, rows in spread.real_parts[part] if size > least]
         at = [np.flatnonzero(contrast) for contrast in contrasts]  # no score but these, which may be NaN
         with np.errstate(over="ignore", invalid="ignore"):
             variance = [c[own] @ covariance[np.ix_(own, own)] @ c[own] for c, own in zip(contrasts, at, strict=True)]

@@ -68,7 +68,8 @@ def _verdict(scores: ScoresProtocol, metric: str, part: str) -> str:
     tested = [(pair, float(p)) for pair, p in zip(pairs, adjusted, strict=True) if not math.isnan(p)]
     label = _label(scores, metric, part)
     if not tested:
-        return f"{label}: no test of the models, as {pairs[0].note}."
+        note = pairs[0].note
+        return f"{label}: no test of the models, as {note}{'.' * (not note.endswith('?'))}"
     apart = [_told_apart(scores, metric, pair, p, len(tested)) for pair, p in tested if p <= ALPHA]
     if not apart:
         of = f" ({_p_text(tested[0][0])})" if len(tested) == 1 else f" (p adjusted for {len(tested)} pairs)"

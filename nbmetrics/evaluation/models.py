@@ -223,7 +223,7 @@ def doubt_of_model(scores: ScoresProtocol, cells: Cells, model: Model, parts: Se
             return f"{unscored[0]} has no {part}"
     if any(winners_of(cells).is_left_out[list(model.runs)]):
         return f"a run of {model.name} lies below 0 by more than chance, see the caution"
-    every = np.column_stack([cells.by_client, cells.all])
+    every = np.column_stack([cells.by_client, cells.own, cells.all])
     for i, j in itertools.combinations(range(len(names)), 2):
         one, other = every[model.runs[i]], every[model.runs[j]]
         if np.all(same_scores(one, other) | (np.isnan(one) & np.isnan(other))):
@@ -290,7 +290,7 @@ def lines_of_comparison(scores: ScoresProtocol, metric: str) -> list[str]:
     pairs, every = math.comb(count, 2), comparison_count(scores, count)
     test = (
         f"{_kind(cells)}: means over runs; {level_of(cells):.0%} intervals and two-sided p by Student's t of each "
-        "model's runs (Banerjee 1960), p not below that of a permutation of the runs' labels"
+        "model's runs (Banerjee 1960), p not below the one-sided one of a permutation of the runs' labels"
     )
     return [test, f"{_many(pairs, 'comparison')} here (p_holm is for these), {_expected(every)}"]
 

@@ -7,7 +7,7 @@ shares with intervals, the p-value of all modes at once, and the nearest rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -221,8 +221,12 @@ def share_columns(
     assignment: ModeAssignment,
     generated: Mapping[str, Side],
     client_shares: Mapping[str, Sequence[float]] | None = None,
+    reserved: Set[str] = RESERVED,
 ) -> dict[str, np.ndarray]:
-    """Return the share of each side's rows in each mode, with intervals: generators, all clients, each client."""
+    """Return the share of each side's rows in each mode, with intervals: generators, all clients, each client, last.
+
+    A client with the name of another column, or of one of `reserved`, is "client …".
+    """
     size = assignment.vectors.shape[1]
     columns: dict[str, np.ndarray] = {}
     for name, side in generated.items():
@@ -234,7 +238,10 @@ def share_columns(
     columns["real"] = np.minimum(1.0, np.sum(used, axis=0))
     columns["real_low"], columns["real_high"] = comparison.interval(columns["real"])
     for side, shares in zip(comparison.clients, by_client, strict=True):
-        columns[f"client {side.name}" if side.name in RESERVED | set(columns) else side.name] = shares
+        name = side.name
+        while name in reserved or name in columns:
+            name = f"client {name}"
+        columns[name] = shares
     return columns
 
 

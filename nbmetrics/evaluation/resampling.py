@@ -381,7 +381,7 @@ class ResampledScores:
         return self.scores(weights)[0][:, :, shares > 0] @ shares[shares > 0]
 
     def ends(self, weights: Sequence[float], part: str, estimate: np.ndarray) -> Ends:
-        """The corrected score and the ends of its interval; `part` is avg, all, gap or client."""
+        """The corrected score and the ends of its interval; `part` is avg, all, intra, gap, client or own."""
         replicates = self._of(part, weights)
         with np.errstate(over="ignore", invalid="ignore"):
             ends = Ends(self.resamples.centre(estimate, replicates), *self.resamples.interval(estimate, replicates))
@@ -408,12 +408,13 @@ class ResampledScores:
             return self.resamples.variance(np.stack(combined, axis=1), is_real)
 
     def _of(self, part: str, weights: Sequence[float]) -> np.ndarray:
-        if part == "client":
+        """The replicates of a part; of generators with one distribution each, own is client and intra avg."""
+        if part in ("client", "own"):
             return self.scores(weights)[0]
         if part == "all":
             return self.scores(weights)[1]
         average = self.average(weights)
-        return average if part == "avg" else average - self.scores(weights)[1]
+        return average if part in ("avg", "intra") else average - self.scores(weights)[1]
 
 
 def _size(sample: Sample) -> int:

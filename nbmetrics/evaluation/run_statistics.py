@@ -11,8 +11,9 @@ degrees of freedom are estimated, rejects up to 11 % instead of 5 % of the time 
 numbers of runs it is the test of Hsu (1938), of min(r₁, r₂) − 1 degrees of freedom.
 
 Runs are not always normal: some trainings collapse. Two runs that both came out alike have no spread, and any t is
-large then. So the p-value of two models is also never below that of a permutation of the runs' labels, which holds for
-runs of any distribution that both models share, and is 1/C(r₁ + r₂, r₁) at least.
+large then. So the p-value of two models is also never below the one-sided p-value of a permutation of the runs'
+labels, 1/C(r₁ + r₂, r₁) at least. For runs of any distribution that both models share, that is α or less, to either
+side, at most 2α of the time: where half of the runs are far worse, .07 was seen at .05 for 3 and 8 runs.
 """
 
 from __future__ import annotations

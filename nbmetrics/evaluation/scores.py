@@ -397,8 +397,8 @@ class Scores(ModelTables):
         - mode: "more in first 1", "more in second 1", …
         - first, second, real and one column a client: the shares of rows in it, with intervals as in `modes`
         - avg_part, all_part: what its generated rows contribute to avg(first) − avg(second) and to all(first) −
-          all(second), by their influence values; in units of the score, without the bias of few rows. NaN where they
-          differ by more than a fifth from the exact change when these rows are left out
+          all(second), by their influence values; in units of the score, without the bias of few rows: to first order
+          −avg_change and −all_change. NaN where they are off by more than a fifth of these
         - avg_error, all_error: that relative error
         - avg_change, all_change: how these differences change if the mode's generated rows are left out, computed anew
         - rows: the five nearest to it, of the generator that has more of it

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..arrays import Array, as_rows, is_array, to_numpy
-from ..distributions import Distribution, Gaussian, HasDensity, HasMoments, has_density, has_moments
+from ..distributions import Distribution, Gaussian, HasDensity, HasMoments, Mixture, has_density, has_moments
 from ..errors import InvalidInput, check_count, shown
 from .base import Metric, Sample
 from .capabilities import ClosedForm
@@ -25,7 +25,8 @@ class LogLikelihood(Metric["DensityParts"], ClosedForm):
     samples, seed : rows drawn from a real *distribution* where the expectation has no closed form; with a
         Gaussian generator it is exact for every real distribution with `.mean` and `.cov`
 
-    Higher is better, any sign. LL-avg = LL-all identically. The generator needs a density, `.log_prob`.
+    Higher is better, any sign. LL-avg = LL-all identically. The generator needs a density, `.log_prob`; of one
+    distribution for each client, avg and all take the density of their mixture.
 
     The difference of two generators' scores estimates their relative KL divergence, and `scores.flips` is the test of
     Gao, Sun & Su (Statistical Inference for Generative Model Comparison, TMLR 2026, arXiv 2501.18897) in its normal
@@ -63,7 +64,7 @@ class LogLikelihood(Metric["DensityParts"], ClosedForm):
 
     def terms(self, real: DensityParts, generated: DensityParts) -> dict[str, float]:
         """`log_likelihood` = Σ λ_i E log p_G(X_i)."""
-        distribution = generated.parts[0]
+        distribution = generated.mixture
         values = [part.mean_log_density(distribution) for part in real.parts]
         return {"log_likelihood": float(sum(w * v for w, v in zip(real.weights, values, strict=True)))}
 
@@ -81,6 +82,10 @@ class DensityPart:
     def __init__(self, content: Any, samples: int, seed: int) -> None:
         self.content = content
         self._samples, self._seed = samples, seed
+
+    def with_content(self, content: Any) -> DensityPart:
+        """One of another content, with the same seed and number of rows to draw."""
+        return DensityPart(content, self._samples, self._seed)
 
     def mean_log_density(self, generator: DensityPart) -> float:
         """E log p_G(X) for X of this part."""
@@ -120,6 +125,14 @@ class DensityParts:
 
     def __init__(self, parts: Sequence[DensityPart], weights: Sequence[float]) -> None:
         self.parts, self.weights = tuple(parts), tuple(weights)
+
+    @cached_property
+    def mixture(self) -> DensityPart:
+        """One part with the density Σ λ_i p_i; where some part has no density, that part."""
+        without = [part for part in self.parts if not has_density(part.content)]
+        if without or len(self.parts) == 1:
+            return (without or self.parts)[0]
+        return self.parts[0].with_content(Mixture([part.content for part in self.parts], self.weights))
 
     @property
     def nbytes(self) -> int:

@@ -353,6 +353,20 @@ def test_resampling_refuses_what_has_one_distribution_a_client(parties):
     assert any(line.startswith("Precision has no intervals") for line in scores.cautions)
 
 
+@pytest.mark.parametrize("uncertainty", [nm.Jackknife(), nm.Bootstrap(40)], ids=repr)
+@pytest.mark.parametrize("metric", ["precision", "kid"])
+def test_a_generator_beside_one_by_client_has_the_intra_of_its_avg_by_resampling(parties, metric, uncertainty):
+    clients, generators = parties
+    plain = {name: np.concatenate(list(made.values())) + k for k, (name, made) in enumerate(generators.items())}
+    scores = nm.evaluate(clients, {"own": generators["right"], **plain}, metric, uncertainty=uncertainty)
+    rows, cells = scores.table[1:], scores.clients.query("generator != 'own'")
+    for end in ("corrected", "low", "high"):
+        assert rows[f"intra_{end}"].tolist() == rows[f"avg_{end}"].tolist() and rows[f"intra_{end}"].notna().all()
+        assert cells[f"own_{end}"].tolist() == cells[end].tolist()
+    flips = scores.flips(metric).iloc[-1]
+    assert flips["intra_p"] == flips["avg_p"]
+
+
 def test_few_rows_are_counted_by_generator(parties):
     clients, generators = parties
     few = {name: {client: rows[:20] for client, rows in made.items()} for name, made in generators.items()}

@@ -361,6 +361,19 @@ def test_levels_in_hard_cases(number):
     assert ((low <= np.sum(found <= 0.5 + 1e-9, axis=0)) & (np.sum(found <= 0.5 + 1e-9, axis=0) <= high)).all()
 
 
+def test_the_kernel_is_that_of_kid_so_an_offset_hides_spreads_and_no_means():
+    """docs/heterogeneity.md says so; it said that an offset hides nothing."""
+    found = np.zeros((2, 2))
+    for seed in range(15):
+        rng = np.random.default_rng([3, seed])
+        first, second = rng.normal(size=(2, 60, 4))
+        for i, other in enumerate((1.5 * second, second + np.array([0, 0.8, 0, 0]))):
+            for j, offset in enumerate((0.0, 10.0)):
+                parties = Parties(np.concatenate([first, other]) + offset, (60, 60), (0.5, 0.5))
+                found[i, j] += heterogeneity.p_kid(parties, 0) <= 0.05
+    assert found[0, 0] > 10 and found[0, 1] < 4 and (found[1] > 10).all(), found
+
+
 def test_power_against_small_differences_of_the_means():
     found = np.array([p_values(CASES[7], run) for run in range(20)])
     assert (np.mean(found <= 0.05 + 1e-9, axis=0)[[0, 2]] >= [0.6, 0.8]).all()

@@ -125,6 +125,18 @@ def test_intervals_of_kid_hold(metric):
     assert np.all((share > 0.84) & (share < 0.96)), share
 
 
+@pytest.mark.parametrize(("shift", "ratio"), [(0.0, 2.0**0.5), (1.0, 1.0)])
+def test_standard_errors_of_kid_are_root_two_too_large_at_a_perfect_generator(shift, ratio):
+    """docs/intervals.md says so: the noise of a pair of rows, all that is left there, is counted for both rows."""
+    rng, values, squares = np.random.default_rng(5), [], []
+    for _ in range(200):
+        clients = [rng.normal(size=(30, 8)) for _ in range(2)]
+        scores = nm.evaluate(clients, {"g": rng.normal(shift, 1.0, size=(60, 8))}, "kid", uncertainty=nm.Influence())
+        spread = scores.result("kid").noise.source.spread(scores.weights)
+        values.append(spread.all[0]), squares.append(spread.variance["all"].root[0] ** 2)
+    assert np.sqrt(np.mean(squares)) / np.std(values, ddof=1) == pytest.approx(ratio, rel=0.15)
+
+
 def test_p_values_of_alike_generators_are_uniform():
     """In the side given beforehand; `flips` takes the side of the data, so its p-values are up to ½."""
     distributions, distribution = [normal(8, 0.1 * k) for k in range(2)], normal(8, 0.6)

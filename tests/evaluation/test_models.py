@@ -186,6 +186,23 @@ def test_a_jackknife_counts_the_groups_of_the_clients_alone():
     np.testing.assert_allclose(resamples.variance(scores, [True, False, True])[0], alone[0] + alone[2])
 
 
+@pytest.mark.parametrize("weight", [0.0, 1e-9])
+def test_a_client_without_weight_takes_no_degrees_of_freedom(weight):
+    """Two rows that count for nothing left one degree of freedom, and so an interval of several times the width."""
+    rng = np.random.default_rng(5)
+    counted = {name: nm.Client(rows(0.2, rng), weight=1.0) for name in ("a", "b")}
+    few, generators = {"c": nm.Client(rows(0.0, rng, n=2), weight=weight)}, runs_of(rng)
+    columns = ["difference", "low", "high", "p"]
+    tables = [
+        nm.evaluate(nm.Federation(clients), generators, "kid", uncertainty=nm.Influence(), progress=False)
+        .compare_models("kid", by=by)[columns]
+        .to_numpy()
+        for clients in (counted, counted | few)
+        for by in ("avg", "all")
+    ]
+    np.testing.assert_allclose(tables[2:], tables[:2], rtol=1e-6)
+
+
 def test_exact_clients_add_no_error():
     runs = {name: [nm.Gaussian([shift + k / 10]) for k in range(3)] for name, shift in (("a", 0.0), ("b", 3.0))}
     scores = nm.evaluate([nm.Gaussian([0.0])], runs, "fid")
@@ -221,6 +238,7 @@ def test_runs_that_say_nothing_have_no_p_value_but_a_reason(change, note):
     (row,) = scores.compare_models("fid").to_dict("records")
     assert math.isnan(row["p"]) and math.isnan(row["low"]) and note in row["note"]
     assert any("no test of the models" in line and note in line for line in scores.summary())
+    assert not any("?." in line for line in scores.summary())
 
 
 def test_other_numbers_of_rows_are_no_matter_where_they_do_not_bias():
@@ -257,6 +275,16 @@ def test_intra_is_compared_where_runs_are_by_client():
     expected = scores.table["intra_corrected"].to_numpy().reshape(2, 3).mean(axis=1)
     assert row["difference"] == pytest.approx(expected[0] - expected[1])
     assert {"intra", "intra_sd", "intra_low"} <= set(scores.models("fid"))
+
+
+def test_runs_with_intra_alone_are_not_taken_for_one_run_given_twice(tmp_path):
+    rng = np.random.default_rng(0)
+    clients = {"x": rows(0.0, rng, 40), "y": rows(2.0, rng, 40)}
+    runs = {m: [{"x": rows(s, rng, 40), "y": rows(2 + s, rng, 40)} for _ in range(3)] for m, s in (("a", 0), ("b", 1))}
+    scores = nm.evaluate(clients, runs, "precision", progress=False)
+    for own in (scores, nm.Scores.open(scores.save(tmp_path / "scores.json"))):
+        (row,) = own.compare_models("precision", by="intra").to_dict("records")
+        assert 0 < row["p"] <= 1 and row["note"] == "on these real rows"
 
 
 def test_words_are_about_models_and_count_the_comparisons():

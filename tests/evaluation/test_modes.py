@@ -183,6 +183,42 @@ def test_disagreement_is_checked_against_leaving_the_rows_out(data, scores):
     assert all("without these rows g − h" in line for line in table.attrs["sentences"])
 
 
+def test_a_part_has_the_sign_that_its_words_say(data):
+    clients, generators = data
+    table = nm.evaluate(clients, generators, "kid", progress=False).disagreement("g", "h", "kid", METRIC)
+    shown = table.dropna(subset=["avg_part"])
+    assert len(shown) and np.allclose(shown["avg_part"], -shown["avg_change"], rtol=0.25)
+    assert any("to first order −change" in line for line in table.attrs["conventions"])
+
+
+@pytest.mark.parametrize("names", [("real", "mode"), ("first", "avg_part"), ("client real", "real"), ("rows", "p")])
+def test_a_client_with_the_name_of_a_column_keeps_its_shares_and_its_words(names):
+    rng = np.random.default_rng(0)
+    near, far = rng.normal(size=(60, 2)), rng.normal(6.0, 1.0, size=(60, 2))
+    generators = {"a": rng.normal(size=(80, 2)), "b": np.concatenate([rng.normal(size=(40, 2)), far[:40] + 0.1])}
+    tables = [
+        nm.evaluate(dict(zip(own, (near, far), strict=True)), generators, "kid", progress=False).disagreement(
+            "a", "b", "kid", nm.metrics.Modes(sigma=2.0), most=2
+        )
+        for own in (("x", "y"), names)
+    ]
+    places = [tables[0].columns.get_loc(name) for name in "xy"]
+    assert len(set(tables[1].columns)) == tables[0].shape[1]
+    np.testing.assert_array_equal(tables[1].iloc[:, places], tables[0][["x", "y"]])
+    told = [line.replace(" at y (", f" at {names[1]} (") for line in tables[0].attrs["sentences"]]
+    told = [line.replace(" at x (", f" at {names[0]} (") for line in told]
+    assert told and tables[1].attrs["sentences"] == told
+
+
+def test_modes_that_change_avg_and_all_alike_are_told_in_their_order(data):
+    """KID changes by as much by avg as by all, and rounding is no order."""
+    clients, generators = data
+    table = nm.evaluate(clients, generators, "kid", progress=False).disagreement("g", "h", "kid", METRIC)
+    told = [line.split(" (")[0].removeprefix("Mode ") for line in table.attrs["sentences"]]
+    modes = [f"{m.split()[-1]}, more in {'gh'['second' in m]}" for m in table["mode"]]
+    assert len(told) > 2 and told == [mode for mode in modes if mode in told]
+
+
 def test_parts_are_the_first_order_of_leaving_few_rows_out(data):
     """Of few rows the influence values and the exact change are alike; a planted wrong sign is not shown."""
     clients, generators = data

@@ -71,6 +71,23 @@ def test_pooling_weighs_rows_by_client():
     assert table["all"][0] == pytest.approx(np.mean([distribution.log_prob(x).mean() for x in parts]), rel=1e-12)
 
 
+@pytest.mark.parametrize("weights", [[0.5, 0.2, 0.3], [1.0, 0.0, 1e-9]], ids=str)
+def test_of_a_distribution_for_each_client_avg_and_all_take_their_mixture(weights):
+    rows = {name: RNG.normal(k, 1.0, size=(20 + k, 2)) for k, name in enumerate("abc")}
+    shares = np.array(weights) / sum(weights)
+    made = {name: nm.Gaussian([0.4 * k, 0.0], [1.0 + k, 0.5]) for k, name in enumerate("abc")}
+    clients = nm.Federation({name: nm.Client(rows[name], weight=w) for name, w in zip("abc", weights, strict=True)})
+    row = nm.evaluate(clients, [nm.Generator.by_client(made, name="g")], "log_likelihood", progress=False).table.iloc[0]
+    densities = {name: multivariate_normal(g.mean, g.cov) for name, g in made.items()}
+    mixed = [
+        np.log(sum(w * densities[other].pdf(rows[name]) for other, w in zip("abc", shares, strict=True))).mean()
+        for name in "abc"
+    ]
+    own = [densities[name].logpdf(rows[name]).mean() for name in "abc"]
+    assert row[["avg", "all"]].tolist() == pytest.approx([shares @ mixed] * 2, rel=1e-12)
+    assert row["intra"] == pytest.approx(shares @ own, rel=1e-12)
+
+
 def test_the_truer_generator_ranks_first():
     federation = nm.Federation([nm.Gaussian([-1, 0], 1.0), nm.Gaussian([1, 0], 1.0)])
     distributions = {

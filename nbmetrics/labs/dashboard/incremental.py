@@ -214,7 +214,8 @@ class IncrementalEvaluation(Evaluation):
         generator = self._generator(name, metric)
         if not state.advance(generator, weights, self.design, seconds):
             return
-        if generator.noise is None:
+        may_be_known_now = not state.has_influence_values(self.design)  # resampling may be refused for some weights
+        if generator.noise is None or (may_be_known_now and any(generator.noise.reasons)):
             clients = state.draws(generator, weights, self.design, of_all=False)
             generator = self._replace(key, generator, noise=clients)
         if weights not in generator.pooled_noise:

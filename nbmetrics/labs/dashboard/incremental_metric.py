@@ -187,7 +187,10 @@ class IncrementalMetric(MetricState):
         """Compute for so many seconds what the noise of a generator needs; whether `draws` has little left to do."""
         if not self.has_influence_values(design):
             refusal = self.interval_refusal(generator, design)
-            return bool(refusal) or self._resampled_scores(generator, design).advance(weights, seconds)
+            try:
+                return bool(refusal) or self._resampled_scores(generator, design).advance(weights, seconds)
+            except InvalidInput:  # of these weights, which `draws` says
+                return True
         counted = self._weights_with_noise(weights)
         if counted is None or _summary_refusal(generator) or self._lacks_rows(generator):
             return True
@@ -231,14 +234,18 @@ class IncrementalMetric(MetricState):
     def _resampled_draws(
         self, generator: GeneratorScores, weights: tuple[float, ...], design: Design
     ) -> list[NoiseColumn]:
-        """Of the clients and of the pooled ones, from replicates, which give both."""
+        """Of the clients and of the pooled ones, from replicates, which give both; unknown where these are refused."""
         cell: Cell = generator.pooled[weights]
         corrected = None
         if cell.refusal is None:
             corrected = self.metric.without_bias(self.together(weights), generator.summary)
         scores = [*(own.value for own in generator.cells), cell.value if corrected is None else corrected]
         resampled = self._resampled_scores(generator, design)
-        return list(split(resampled_noise(resampled, 0, np.array(scores), weights, DRAWS, SEED)))
+        try:
+            column = resampled_noise(resampled, 0, np.array(scores), weights, DRAWS, SEED)
+        except InvalidInput as error:
+            column = NoiseColumn.unknown(DRAWS, len(scores), str(error))
+        return list(split(column))
 
     def _resampled_scores(self, generator: GeneratorScores, design: Design) -> ResampledScores:
         """The scores of one generator on resampled rows; those of the last one are kept."""

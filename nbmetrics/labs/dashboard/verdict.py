@@ -119,7 +119,8 @@ def verdict(names: Sequence[str], avg: Aggregate, pooled: Aggregate | None, abou
     below = _scores_below_zero(names, sides, about)
     if len(placed) < 2:
         winners = [placed] * len(sides)
-        body = _too_few_generators([names[g] for g in placed], len(names), about.label)
+        missing = _missing_aggregate(sides, about.by)
+        body = _too_few_generators([names[g] for g in placed], len(names), about.label, missing)
         return _verdict("unknown", names, winners, [body, *below], about)
     sure = [g for g in placed if not any(_is_unsure(side, g) for side in sides)]
     is_known = len(sure) >= 2 and all(_is_known(side) for side in sides)
@@ -189,9 +190,15 @@ def _verdict(
     return Verdict(state, by[0], by[-1], (headline, *sentences[1:]))
 
 
-def _too_few_generators(placed: Sequence[str], size: int, label: str) -> str:
+def _missing_aggregate(sides: Sequence[Aggregate], by: Sequence[str]) -> str:
+    """Return " by all" where no generator has a score by all and some have one by avg, or the reverse."""
+    missing = [part for side, part in zip(sides, by, strict=False) if np.isnan(side.centres).all()]
+    return f" by {missing[0]}" if len(missing) < len(sides) and missing else ""
+
+
+def _too_few_generators(placed: Sequence[str], size: int, label: str, missing: str) -> str:
     if not placed:
-        return f"on {label}, no generator has a score."
+        return f"on {label}, no generator has a score{missing}."
     if size == 1:
         return f"only one generator, {placed[0]}: there is nothing to compare on {label}."
     return f"only one generator, {placed[0]}, has a score on {label}."

@@ -4,6 +4,7 @@ import re
 import threading
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import nbmetrics as nm
@@ -346,3 +347,22 @@ def test_what_was_begun_for_a_generators_noise_goes_with_it(monkeypatch):
     assert evaluation.noise("kid").all_reasons[begun.position] == NOT_YET
     evaluation.remove(evaluation.generators[begun.position])
     assert evaluation.states["kid"]._influence is None
+
+
+@pytest.mark.parametrize("starts_unequal", [True, False])
+def test_weights_that_a_metric_refuses_leave_the_dashboard_what_evaluate_says(starts_unequal):
+    """Resampled scores of rows that cannot be weighted are refused: no interval, no error, and they come back."""
+    real, made = rows(4)
+    odd = dict(zip(real, (0.1, 0.2, 0.3, 0.4), strict=True))
+    unequal = nm.Federation({name: nm.Client(x, weight=odd[name]) for name, x in real.items()})
+    lab = nm.Dashboard(unequal if starts_unequal else real, made, "precision")
+    if not starts_unequal:
+        lab.weights = odd
+    wanted = nm.evaluate(unequal, made, "precision", uncertainty=nm.Influence(), progress=False)
+    pd.testing.assert_frame_equal(lab.table, wanted.table)
+    assert lab.verdict[0] == "On Precision, no generator has a score by all."
+    lab.weights = {name: len(x) for name, x in real.items()}
+    wanted = nm.evaluate(real, made, "precision", uncertainty=nm.Influence(), progress=False)
+    pd.testing.assert_frame_equal(lab.table, wanted.table)
+    assert "one-sided p" in " ".join(lab.verdict)
+    lab.close()

@@ -265,6 +265,16 @@ CASES = {
         ["Only one generator, Wide, has a score on FID."],
     ),
     "no score": (dict(avg=[math.nan] * 2), "unknown", ["On FID, no generator has a score."]),
+    "no score by all": (
+        dict(avg=[1, 2], pooled=[math.nan] * 2, label="Precision"),
+        "unknown",
+        ["On Precision, no generator has a score by all."],
+    ),
+    "no score by either": (
+        dict(avg=[math.nan] * 2, pooled=[math.nan] * 2),
+        "unknown",
+        ["On FID, no generator has a score."],
+    ),
 }
 
 

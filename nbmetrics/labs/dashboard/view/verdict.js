@@ -49,6 +49,7 @@ export function verdict(names, avg, pooled, context) {
       placed.map((g) => names[g]),
       names.length,
       about.label,
+      missingAggregate(sides, about),
     );
     return verdictOf(
       "unknown",
@@ -120,9 +121,15 @@ function verdictOf(state, names, winners, [body, ...rest], { scored, clients }) 
   return { state, avg, all, sentences: [headline, ...rest] };
 }
 
-/** @param {string[]} placed @param {number} size @param {string} label */
-function alone(placed, size, label) {
-  if (!placed.length) return `on ${label}, no generator has a score.`;
+/** " by all" where no generator has a score by all and some have one by avg, or the reverse. @param {Aggregate[]} sides @param {Context} about */
+function missingAggregate(sides, { average }) {
+  const missing = [average, "all"].filter((_, i) => sides[i] && Array.from(sides[i].centres).every(Number.isNaN));
+  return missing.length === 1 && sides.length === 2 ? ` by ${missing[0]}` : "";
+}
+
+/** @param {string[]} placed @param {number} size @param {string} label @param {string} missing */
+function alone(placed, size, label, missing) {
+  if (!placed.length) return `on ${label}, no generator has a score${missing}.`;
   if (size === 1) return `only one generator, ${placed[0]}: there is nothing to compare on ${label}.`;
   return `only one generator, ${placed[0]}, has a score on ${label}.`;
 }
