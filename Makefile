@@ -35,7 +35,7 @@ pytest := NBMETRICS_FUZZ=1 $(pytest) -m ''
 endif
 
 .PHONY: help lab site docs release-check test test-all check lint lint-js format bench bench-guard fuzz pictures clean
-.PHONY: calibrate test-threadless test-python test-cores test-releases test-browser test-pytest test-js test-js-types test-changed
+.PHONY: calibrate check-extras test-threadless test-python test-cores test-releases test-browser test-pytest test-js test-js-types test-changed
 
 help:
 	@echo "make lab      open the notebooks in JupyterLab   (PORT=8888, BROWSER=none opens no browser)"
@@ -47,6 +47,7 @@ help:
 	@echo "make test-cores the Python tests with OpenBLAS kernels of other processors, one thread and two: half an hour"
 	@echo "make test-threadless the Python tests of the labs where no thread can start, as in Pyodide"
 	@echo "make test-releases the Python tests with the oldest and the newest releases that pyproject.toml allows"
+	@echo "make check-extras  one run of pip's resolver over every extra, without constraints.txt; installs nothing"
 	@echo "make lint     ruff, mypy, codespell, and biome for the pages' JavaScript and CSS"
 	@echo "make format   the fixes and layout of ruff and biome"
 	@echo "make bench    a table of speeds beside other libraries"
@@ -78,6 +79,7 @@ $(site_ready): pyproject.toml constraints.txt | $(bin)/python
 $(test_ready): pyproject.toml constraints.txt | $(bin)/python
 	@echo "Setting up .venv with [$(test_extras)] (the first time takes minutes) ..."
 	@$(pip) -e '.[$(test_extras)]'
+	@$(bin)/python -m tests.torch_pair
 	@touch $@ $(lab_ready)
 
 $(docs_ready) $(release_ready): .venv/.ready-%: pyproject.toml constraints.txt | $(bin)/python
@@ -135,6 +137,11 @@ test-threadless: $(test_ready)
 # In environments of their own: .venv-oldest and .venv-newest.
 test-releases:
 	@$(PYTHON) -m tests.releases $(RELEASES)
+
+# constraints.txt could hide a conflict of newer releases, and what is installed another: pip is to know neither.
+check-extras: | $(bin)/python
+	@$(bin)/python -m pip --disable-pip-version-check --quiet install $(PIP_ARGS) --dry-run --ignore-installed '.[all]' && \
+	  echo "every extra of pyproject.toml installs beside the others"
 
 test-js:
 	@if ! command -v node >/dev/null; then \
