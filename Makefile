@@ -35,7 +35,7 @@ pytest := NBMETRICS_FUZZ=1 $(pytest) -m ''
 endif
 
 .PHONY: help lab site docs release-check test test-all check lint lint-js format bench bench-guard fuzz pictures clean
-.PHONY: calibrate check-extras test-threadless test-python test-cores test-releases test-browser test-pytest test-js test-js-types test-changed
+.PHONY: calibrate check-extras coverage test-threadless test-python test-cores test-releases test-browser test-pytest test-js test-js-types test-changed
 
 help:
 	@echo "make lab      open the notebooks in JupyterLab   (PORT=8888, BROWSER=none opens no browser)"
@@ -47,6 +47,7 @@ help:
 	@echo "make test-cores the Python tests with OpenBLAS kernels of other processors, one thread and two: half an hour"
 	@echo "make test-threadless the Python tests of the labs where no thread can start, as in Pyodide"
 	@echo "make test-releases the Python tests with the oldest and the newest releases that pyproject.toml allows"
+	@echo "make coverage  the Python tests, and the share of lines and branches that they run; red below the floor of pyproject.toml"
 	@echo "make check-extras  one run of pip's resolver over every extra, without constraints.txt; installs nothing"
 	@echo "make lint     ruff, mypy, codespell, and biome for the pages' JavaScript and CSS"
 	@echo "make format   the fixes and layout of ruff and biome"
@@ -119,6 +120,10 @@ test-pytest: $(test_ready)
 
 test-python: $(test_ready)
 	@$(pytest) --ignore=tests/browser
+
+# Pages and JavaScript are not counted: coverage reads Python.
+coverage: $(test_ready)
+	@$(pytest) --ignore=tests/browser --cov --cov-report=term
 
 test-browser: $(test_ready)
 	@$(pytest) tests/browser
