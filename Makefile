@@ -23,7 +23,7 @@ site_ready := .venv/.ready-site
 test_ready := .venv/.ready-test-$(subst $(comma),+,$(strip $(EXTRAS)))
 test_extras := lab,test$(if $(strip $(EXTRAS)),$(comma)$(strip $(EXTRAS)))
 # What codespell reads.
-prose := README.md CONTRIBUTING.md CHANGELOG.md CITATION.cff Makefile nbmetrics docs notebooks tests website binder
+prose := README.md CONTRIBUTING.md CHANGELOG.md CITATION.cff Makefile nbmetrics docs notebooks paper tests website binder
 pip := $(bin)/python -m pip --disable-pip-version-check --quiet install $(PIP_ARGS) -c constraints.txt
 npm_ready := tests/js/node_modules/.ready
 biome := tests/js/node_modules/.bin/biome check --config-path=tests/js --error-on-warnings nbmetrics/labs website
