@@ -52,7 +52,7 @@ def test_something_is_kept():
 def test_saved_scores_open_and_say_what_they_said(release, kept, name, tmp_path):
     scores = nm.Scores.open(release.path(f"kept/{name}.scores.json"))
     assert_says(plain(told(scores)), kept["scores"][name], tolerance=0)
-    assert scores.provenance["version"] == release.read("about.json")["version"]
+    assert scores.provenance["nbmetrics"] == release.read("about.json")["version"]
     again = nm.Scores.open(scores.save(tmp_path / "again.json"))
     assert_says(plain(told(again)), kept["scores"][name], tolerance=0)
     if name == "runs":
