@@ -6,6 +6,7 @@ A torchvision of another build (of an index for CPUs beside one for GPUs) satisf
 computes with such a pair where only operators are missing, which it declares; torchmetrics and clean-fid do not import.
 """
 
+import sys
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -19,7 +20,8 @@ def note():
     try:
         import_module("torchvision")
     except Exception as error:
-        return f"NOTE: {torchvision_failure(error)}.\n{torchvision_fix()}"
+        fix = torchvision_fix().replace("pip install", f"{sys.executable} -m pip install")
+        return f"NOTE: {torchvision_failure(error)}.\n{fix}"
     return ""
 
 

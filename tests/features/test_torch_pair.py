@@ -73,7 +73,9 @@ def test_an_extractor_names_both_versions_and_the_command(beside, failure):
 def test_set_up_says_it(beside):
     pytest.importorskip("torch", reason="pip install nbmetrics[images]")
     told = beside(FAILURES["operators"], "0.1", "-m", "tests.torch_pair")
-    assert "NOTE: torchvision 9.0 does not import" in told and "nms does not exist" in told and BOTH in told
+    assert "NOTE: torchvision 9.0 does not import" in told and "nms does not exist" in told
+    assert f"Run: {sys.executable} -m {BOTH}" in told
+    assert "@$(bin)/python -m tests.torch_pair" in (ROOT / "Makefile").read_text("utf-8")
 
 
 def test_set_up_says_nothing_of_a_pair_that_imports(beside):
