@@ -59,9 +59,10 @@ def torchvision_fix() -> str:
     torch, build = _version("torch").partition("+")[::2]
     if torch and torch == _torch_of_torchvision():
         vision = _version("torchvision").partition("+")[0] + f"+{build}" * bool(build)
-        return (
+        command = (
             f"Run: pip install --force-reinstall --no-deps torchvision=={vision}, from the index that torch came from"
         )
+        return f"{command}; if it has none, install torch and torchvision together from another index"
     return "Run: pip install --force-reinstall torch torchvision, both from one index"
 
 
