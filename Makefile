@@ -23,7 +23,7 @@ site_ready := .venv/.ready-site
 test_ready := .venv/.ready-test-$(subst $(comma),+,$(strip $(EXTRAS)))
 test_extras := lab,test$(if $(strip $(EXTRAS)),$(comma)$(strip $(EXTRAS)))
 # What codespell reads.
-prose := README.md CONTRIBUTING.md CHANGELOG.md CITATION.cff Makefile nbmetrics docs notebooks tests website binder
+prose := README.md CONTRIBUTING.md CHANGELOG.md CITATION.cff Makefile nbmetrics docs notebooks paper tests website binder
 pip := $(bin)/python -m pip --disable-pip-version-check --quiet install $(PIP_ARGS) -c constraints.txt
 npm_ready := tests/js/node_modules/.ready
 biome := tests/js/node_modules/.bin/biome check --config-path=tests/js --error-on-warnings nbmetrics/labs website
@@ -35,7 +35,7 @@ pytest := NBMETRICS_FUZZ=1 $(pytest) -m ''
 endif
 
 .PHONY: help lab site docs release-check test test-all check lint lint-js format bench bench-guard fuzz pictures clean
-.PHONY: calibrate test-threadless test-python test-cores test-releases test-browser test-pytest test-js test-js-types test-changed
+.PHONY: calibrate check-extras coverage test-threadless test-python test-cores test-releases test-browser test-pytest test-js test-js-types test-changed
 
 help:
 	@echo "make lab      open the notebooks in JupyterLab   (PORT=8888, BROWSER=none opens no browser)"
@@ -47,6 +47,8 @@ help:
 	@echo "make test-cores the Python tests with OpenBLAS kernels of other processors, one thread and two: half an hour"
 	@echo "make test-threadless the Python tests of the labs where no thread can start, as in Pyodide"
 	@echo "make test-releases the Python tests with the oldest and the newest releases that pyproject.toml allows"
+	@echo "make coverage  the Python tests, and the share of lines and branches that they run; red below the floor of pyproject.toml"
+	@echo "make check-extras  one run of pip's resolver over every extra, without constraints.txt; installs nothing"
 	@echo "make lint     ruff, mypy, codespell, and biome for the pages' JavaScript and CSS"
 	@echo "make format   the fixes and layout of ruff and biome"
 	@echo "make bench    a table of speeds beside other libraries"
@@ -78,6 +80,7 @@ $(site_ready): pyproject.toml constraints.txt | $(bin)/python
 $(test_ready): pyproject.toml constraints.txt | $(bin)/python
 	@echo "Setting up .venv with [$(test_extras)] (the first time takes minutes) ..."
 	@$(pip) -e '.[$(test_extras)]'
+	@$(bin)/python -m tests.torch_pair
 	@touch $@ $(lab_ready)
 
 $(docs_ready) $(release_ready): .venv/.ready-%: pyproject.toml constraints.txt | $(bin)/python
@@ -118,6 +121,10 @@ test-pytest: $(test_ready)
 test-python: $(test_ready)
 	@$(pytest) --ignore=tests/browser
 
+# Pages and JavaScript are not counted: coverage reads Python.
+coverage: $(test_ready)
+	@$(pytest) --ignore=tests/browser --cov --cov-report=term
+
 test-browser: $(test_ready)
 	@$(pytest) tests/browser
 
@@ -135,6 +142,11 @@ test-threadless: $(test_ready)
 # In environments of their own: .venv-oldest and .venv-newest.
 test-releases:
 	@$(PYTHON) -m tests.releases $(RELEASES)
+
+# constraints.txt could hide a conflict of newer releases, and what is installed another: pip is to know neither.
+check-extras: | $(bin)/python
+	@$(bin)/python -m pip --disable-pip-version-check --quiet install $(PIP_ARGS) --dry-run --ignore-installed '.[all]' && \
+	  echo "every extra of pyproject.toml installs beside the others"
 
 test-js:
 	@if ! command -v node >/dev/null; then \

@@ -6,7 +6,7 @@ Names are resolved when first used: importing the package imports neither torch,
 from importlib import import_module as _import
 from typing import Any as _Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _ROOMS = {
     "errors": ["InvalidInput"],

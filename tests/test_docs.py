@@ -169,7 +169,17 @@ def commands():
 def test_the_workflow_calls_make_targets_that_exist():
     called = [(job, target) for job, run in commands() for target in re.findall(r"\bmake ([a-z][\w-]*)", run)]
     assert {target for _, target in called} <= TARGETS
-    wanted = {"test-python", "test-browser", "test-js", "lint", "test-all", "docs", "release-check"}
+    wanted = {
+        "test-python",
+        "test-browser",
+        "test-js",
+        "lint",
+        "test-all",
+        "docs",
+        "release-check",
+        "check-extras",
+        "coverage",
+    }
     assert {target for _, target in called} >= wanted
 
 

@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from tests import ROOT, release
+from tests import ROOT, import_costs, release
 
 
 def test_one_version_everywhere():
@@ -75,3 +75,26 @@ def test_wheel_and_sdist_are_built_installed_and_tried():
     if "No matching distribution found" in done.stdout or "NewConnectionError" in done.stdout:
         pytest.skip("pip's index cannot be reached; with a network, make release-check")
     assert done.returncode == 0, done.stdout
+
+
+def test_the_page_of_dependencies_has_each_of_them():
+    page = (ROOT / "docs/dependencies.md").read_text("utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    rows = re.findall(r"^\| ([\w-]+) \| [^|]+ \| `([\w.]+)` \| \d+ \|[ \d]+\|", page, re.MULTILINE)
+    assert dict(rows) == import_costs.PARTS
+    assert list(import_costs.PARTS) == [re.match(r"[\w-]+", line)[0] for line in project["dependencies"]]
+    assert all(f"`{extra}`" in page for extra in project["optional-dependencies"])
+
+
+def test_nothing_is_imported_before_it_is_needed():
+    after = {step: import_costs.dependencies_after(code) for step, code in import_costs.STEPS.items()}
+    core = ["numpy", "array-api-compat", "tqdm"]
+    assert after["import nbmetrics"] == [] and after["evaluate"] == core
+    assert set(after["print(scores)"]) == {*core, "pandas"}
+    assert set(after["Playground"]) == {*core, "ipywidgets", "anywidget"}
+
+
+def test_the_extra_all_has_every_other_one():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    (everything,) = extras.pop("all")
+    assert set(re.fullmatch(r"nbmetrics\[(.+)\]", everything)[1].split(",")) == set(extras)

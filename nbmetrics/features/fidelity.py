@@ -17,23 +17,30 @@ import torch
 
 from ..errors import InvalidInput, shown
 from .networks import LAYERS, NETWORKS
-from .torch_environment import full_precision
+from .torch_environment import full_precision, torchvision_failure, torchvision_fix
 from .weights import Weights, digest, read
 
 _declared: list[Any] = []
 
 
 def _import_torchvision() -> None:
-    """A torchvision built for another torch lacks its operators, which no network here uses: they are declared."""
+    """Import torchvision. One built for another torch lacks its operators, which no network here uses: declare them."""
     try:
-        importlib.import_module("torchvision")
-    except RuntimeError as error:
-        if "torchvision::nms" not in str(error):
-            raise
-        _declared.append(torch.library.Library("torchvision", "DEF"))
-        for name in ("nms", "qnms"):
-            _declared[0].define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-        importlib.import_module("torchvision")
+        try:
+            importlib.import_module("torchvision")
+        except RuntimeError as error:
+            if "torchvision::nms" not in str(error) or _declared:
+                raise
+            _declare_operators()
+            importlib.import_module("torchvision")
+    except Exception as error:  # whatever a broken build raises: ImportError, OSError, AttributeError, RuntimeError
+        raise InvalidInput("extractor", torchvision_failure(error), torchvision_fix()) from None
+
+
+def _declare_operators() -> None:
+    _declared.append(torch.library.Library("torchvision", "DEF"))
+    for name in ("nms", "qnms"):
+        _declared[0].define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 
 
 _import_torchvision()

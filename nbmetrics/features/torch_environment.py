@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import threading
 from collections.abc import Sequence
+from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInput, shown
@@ -41,6 +43,44 @@ def needs_text(name: str, packages: Sequence[str]) -> str:
     *more, last = packages
     default = ", the default," if name == DEFAULT_EXTRACTOR else ""
     return f"{name!r}{default} needs {' and '.join([', '.join(more), last] if more else [last])}"
+
+
+def torchvision_failure(error: Exception) -> str:
+    """Return that torchvision does not import beside this torch, with both versions and the error."""
+    pair = f"torchvision {_version('torchvision')} does not import beside torch {_version('torch')}"
+    return f"{pair} ({type(error).__name__}: {shown(' '.join(str(error).split()), 200)})"
+
+
+def torchvision_fix() -> str:
+    """Return the command that installs the torchvision of the installed torch.
+
+    torchvision names its release of torch, but not its build, such as +cpu: pip takes any build for the right one.
+    """
+    torch, build = _version("torch").partition("+")[::2]
+    if torch and torch == _torch_of_torchvision():
+        vision = _version("torchvision").partition("+")[0] + f"+{build}" * bool(build)
+        command = (
+            f"Run: pip install --force-reinstall --no-deps torchvision=={vision}, from the index that torch came from"
+        )
+        return f"{command}; if it has none, install torch and torchvision together from another index"
+    return "Run: pip install --force-reinstall torch torchvision, both from one index"
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _torch_of_torchvision() -> str:
+    """Return the release of torch that the installed torchvision asks for, "" where it names none."""
+    try:
+        requirements = metadata.requires("torchvision") or []
+    except metadata.PackageNotFoundError:
+        requirements = []
+    found = (re.match(r"torch\s*\(?\s*==\s*([\w.]+)", requirement) for requirement in requirements)
+    return next((match[1] for match in found if match), "")
 
 
 def device_of(device: Any) -> torch.device:

@@ -16,6 +16,7 @@ import nbmetrics as nm
 from tests import ROOT
 from tests.golden import FOLDER
 from tests.golden.data import data_of_labs
+from tests.golden.kept import make_kept
 from tests.golden.labs import DATA
 from tests.golden.lessons import answers, lessons, own_lesson
 from tests.golden.models import make_features, make_models
@@ -57,18 +58,21 @@ def make(release):
     make_models(release)
     make_features(release)
     make_notebook(release)
+    make_kept(release)
 
 
 def main():
     """Write one release, and print what it takes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("name", help="such as v0.1-dc18906: v, the release, and the commit of nbmetrics/")
-    name = parser.parse_args().name
+    parser.add_argument("--kept", action="store_true", help="only saved scores, a store, a race and an account")
+    given = parser.parse_args()
+    name = given.name
     described = about(name.rpartition("-")[2])
     release = Release(FOLDER / name)
     if release.folder.exists():
         sys.exit(f"{release.folder} is there: what was kept is never written anew")
-    make(release)
+    (make_kept if given.kept else make)(release)
     sums = release.sums()
     release.write(ABOUT, {**described, "files": sums})
     for path in [*sums, ABOUT]:

@@ -9,6 +9,8 @@ from pathlib import Path
 from tests.golden import FOLDER
 
 ABOUT = "about.json"
+# In the folder of a release that has all kinds of files; one made with --kept has what calls keep alone.
+WHOLE = "data.json"
 
 
 class Release:
@@ -54,9 +56,9 @@ class Release:
         return Path(target)
 
 
-def releases():
-    """All that is kept, the oldest first."""
-    return [Release(path) for path in sorted(FOLDER.glob("v*")) if path.is_dir()]
+def releases(part=WHOLE):
+    """Those releases of which a file of this name is kept, the oldest first."""
+    return [Release(path.parent) for path in sorted(FOLDER.glob(f"v*/{part}"))]
 
 
 def lines(value):
