@@ -152,9 +152,9 @@ class FederationComparison(Comparison):
         filling = self._filling
         if self.tree is None:
             return Step("which clients are alike", self._cluster_clients)
-        if self._current_weights != self.wanted:
-            filling.weigh(self.wanted)
-            self._current_weights = self.wanted  # as the scene has them: divided again they may differ in a last digit
+        if self._current_weights != (wanted := self.wanted):  # which may change at any time
+            filling.weigh(wanted)
+            self._current_weights = wanted  # as the scene has them: divided again they may differ in a last digit
         step = next(filling.steps(), None)
         if step is None or any(
             filling.computed_cells(metric).all.all() for metric in self.metrics
