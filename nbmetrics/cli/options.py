@@ -196,7 +196,8 @@ def _score(score: ArgumentParser) -> None:
     score.add_argument(
         "--by-class",
         action="store_true",
-        help="GENERATED has a sub-folder, or .npy file, for each client: adds intra, each with what was made for it",
+        help="GENERATED has a sub-folder, or .npy file, for each client: adds intra, the score of each client "
+        "with what was made for it",
     )
     score.add_argument(
         "--runs",

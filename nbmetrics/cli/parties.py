@@ -176,7 +176,8 @@ def parties_within(party: Party, given: str = "--by-class", unit: str = "client"
     """What a generator made for each client: the sub-folders of its folder, or its .npy files."""
     if not party.path.is_dir():
         seen = f"{shown(str(party.path))} is no folder, and {given} is given"
-        raise InvalidInput(party.option, seen, f"Give a folder with one sub-folder of images, or .npy file, a {unit}")
+        fix = f"Give a folder with one sub-folder of images, or one .npy file, for each {unit}"
+        raise InvalidInput(party.option, seen, fix)
     try:
         return [Party(party.option, name, path) for name, path in sources_in(party.path)]
     except InvalidInput as error:

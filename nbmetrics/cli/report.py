@@ -20,7 +20,7 @@ import pandas as pd
 from .. import __version__
 from ..errors import InvalidInput
 from ..evaluation.display import STAR, cells_of, parts_of, reading_notes, table_html, with_notes, words_html
-from ..evaluation.models import has_runs
+from ..evaluation.models import has_runs, models_of
 from ..evaluation.scores import Scores
 from ..evaluation.sentences import PAIRS, headline, shown_label
 from ..federation import Federation, Generator
@@ -265,8 +265,9 @@ def as_page(report: Report) -> bytes:
     """Return one page of its own, without a script; all names are text."""
     unread = pd.DataFrame(list(report.unread), columns=["of", "file", "reason"])
     lines = [*report.notes, ", ".join(f"{name} {version}" for name, version in _versions().items())]
+    models = models_of(report.scores.generators, report.scores.groups)
     page = PAGE.format(
-        title=escape(f"Scores of {', '.join(report.scores.generators)}"),
+        title=escape(f"Scores of {', '.join(model.name for model in models)}"),
         verdict="".join(f'<p class="verdict">{escape(line)}</p>' for line in report.verdict),
         scores=_wide("Scores", table_html(report.scores)),
         words=PYTHON_ONLY.sub("", words_html(report.scores)),

@@ -511,10 +511,11 @@ class Cells:
         clients = f"{self.span}, {self.clients[0].dim} features"
         has_rows = not self.sent and all(client.moments is None for client in self.clients)
         test = f": see scores.heterogeneity('{self.metric.name}')" if has_rows else ""
-        return [
-            f"{plain}{self.metric.label} gap of {generators[worst]}: {gap:.3g}; about {expected[worst]:.3g} would "
-            f"remain even if all clients were alike ({clients}){others}{test}"
-        ]
+        about = f"about {expected[worst]:.3g}"
+        alike = f"{about} would remain even if all clients were alike"
+        if expected[worst] > gap:
+            alike = f"clients that are all alike would have {about}"
+        return [f"{plain}{self.metric.label} gap of {generators[worst]}: {gap:.3g}; {alike} ({clients}){others}{test}"]
 
     def intervals(self) -> dict[str, np.ndarray]:
         """Columns `<part>_corrected`, `_low` and `_high` of avg, all and gap; none without uncertainty."""

@@ -18,7 +18,7 @@ from ..errors import InvalidInput, check_choice, check_count, check_number
 from ..metrics.base import Metric, Sample
 from ..metrics.modes import ModeAssignment, Modes
 from ..metrics.stratified import Strata
-from ..ranking import lowest, order, same_scores
+from ..ranking import figure, lowest, order, same_scores
 from .cells import Cells
 from .influence import influence_values_of
 from .modes import MAX_MODES, RESERVED, Comparison, Side, compare, conventions, labels, nearest_rows, share_columns
@@ -187,10 +187,14 @@ def sentences(frame: pd.DataFrame, label: str, pair: tuple[str, str], clients: M
         own = row[list(clients)].to_numpy(dtype=np.float64)
         shares = f"{row['first']:.0%} of {pair[0]}, {row['second']:.0%} of {pair[1]}"
         whose = f"most frequent at {list(clients.values())[lowest(-own)]} ({own.max():.0%} of its rows)"
-        changes = ", ".join(f"{label}-{part} by {row[f'{part}_change']:+.3g}" for part in PARTS)
+        changes = " and ".join(f"{_signed(row[f'{part}_change'])} ({label}-{part})" for part in PARTS)
         where = whose if own.max() > 0 else "at no client"
         lines.append(
             f"Mode {number}, more in {pair[which == 'second']} ({shares}; {where}): "
-            f"without these rows {pair[0]} − {pair[1]} changes: {changes}."
+            f"without these rows {pair[0]} − {pair[1]} changes by {changes}."
         )
     return lines
+
+
+def _signed(change: float) -> str:
+    return f"{'+' if change > 0.0 else ''}{figure(change, 3)}"

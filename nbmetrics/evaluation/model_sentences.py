@@ -8,12 +8,12 @@ from ..ranking import figure
 from .models import (
     Comparison,
     Model,
-    comparison_count,
     comparisons,
     has_runs,
     model_winners,
     models_of,
     run_scores,
+    tested_count,
 )
 from .run_statistics import holm, mean_and_spread
 from .scores_protocol import ScoresProtocol
@@ -34,7 +34,7 @@ def model_lines(scores: ScoresProtocol) -> list[str]:
         lines += [_means(scores, metric, part, models) for part in scores.result(metric).aggregates]
         if len(models) > 1:
             lines += [_verdict(scores, metric, part) for part in scores.result(metric).aggregates]
-    count = comparison_count(scores, len(models))
+    count = tested_count(scores)
     if count > 1:
         least = f"the smallest of {count:,} independent p-values would be {1.0 / (count + 1):.2g} on average"
         lines.append(f"{count:,} comparisons of models are made here: were no two models different, {least}.")

@@ -275,6 +275,12 @@ def comparison_count(scores: ScoresProtocol, items: int) -> int:
     return math.comb(items, 2) * sum(len(scores.result(metric).aggregates) for metric in scores.metrics)
 
 
+def tested_count(scores: ScoresProtocol) -> int:
+    """Return how many comparisons of models have a p-value, over the metrics and aggregates of a table."""
+    parts = ((metric, part) for metric in scores.metrics for part in scores.result(metric).aggregates)
+    return sum(not math.isnan(pair.p) for metric, part in parts for pair in comparisons(scores, metric, part))
+
+
 def lines_of_means(scores: ScoresProtocol, metric: str) -> list[str]:
     """Return how the means over runs were made."""
     cells = scores.result(metric)
@@ -287,7 +293,7 @@ def lines_of_means(scores: ScoresProtocol, metric: str) -> list[str]:
 def lines_of_comparison(scores: ScoresProtocol, metric: str) -> list[str]:
     """Return how models are compared, and how many comparisons are made."""
     cells, count = scores.result(metric), len(models_of(scores.generators, scores.groups))
-    pairs, every = math.comb(count, 2), comparison_count(scores, count)
+    pairs, every = math.comb(count, 2), tested_count(scores)
     test = (
         f"{_kind(cells)}: means over runs; {level_of(cells):.0%} intervals and two-sided p by Student's t of each "
         "model's runs (Banerjee 1960), p not below the one-sided one of a permutation of the runs' labels"

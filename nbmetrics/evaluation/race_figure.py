@@ -20,12 +20,14 @@ def draw_race(table: pd.DataFrame, label: str, result: str) -> Figure:
     """Draw the looks of a race, `Race.table`; `label` is of the score, and `result` what came out."""
     figure, (ax,) = panels(1, 6.0, 3.8)
     names = list(dict.fromkeys(table["sampler"]))
+    above = _zoom(table, ax)
     for k, name in enumerate(names):
         rows, look = table[table["sampler"] == name], generator_look(k)
         draws = rows["draws"] * (1.0 + 0.012 * (k - (len(names) - 1) / 2.0))  # side by side
         ends = abs(rows[["low", "high"]].T - rows["score"]).to_numpy()
         state = rows["state"].iloc[-1].partition(":")[0]
-        shape = {"capsize": 3, "linewidth": 1.2, "markersize": 4, "label": f"{plain(name)} ({state})"}
+        shown = f"{'_' * (name in above)}{plain(name)} ({state})"  # the legend leaves out what begins with _
+        shape = {"capsize": 3, "linewidth": 1.2, "markersize": 4, "label": shown}
         ax.errorbar(draws, rows["score"], yerr=ends, **shape, **look)
         if state == "out":
             ax.plot(draws.iloc[-1], rows["score"].iloc[-1], marker="x", markersize=11, color=look["color"], mew=2)
@@ -33,21 +35,21 @@ def draw_race(table: pd.DataFrame, label: str, result: str) -> Figure:
     ticks = sorted(set(table["draws"]))
     ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks], rotation=45 * (len(ticks) > MAX_LEVEL_TICKS))
     ax.set_xticks([], minor=True)
-    ax.set_xlabel(f"draws of the sampler{_zoom(table, ax)}")
+    out = f"\nabove, out at the first look: {', '.join(map(plain, above))}" if above else ""
+    ax.set_xlabel(f"draws of the sampler{out}")
     ax.set_ylabel(label)
     ax.set_title(f"{label}: {plain(result)}", fontsize=10)
     legend(figure, ax)
     return figure
 
 
-def _zoom(table: pd.DataFrame, ax: Any) -> str:
-    """Show what lasted more than a look, and say who is above that."""
+def _zoom(table: pd.DataFrame, ax: Any) -> list[str]:
+    """Show what lasted more than a look, and return who is above that."""
     lasted = table[table.groupby("sampler")["look"].transform("max") > 1]
     last = lasted[["low", "high"]].to_numpy()
     if not np.isfinite(last).any():
-        return ""
+        return []
     low, high = np.nanmin(last), np.nanmax(last)
     margin = 0.06 * (high - low)
-    above = [plain(name) for name, rows in table.groupby("sampler", sort=False) if rows["score"].min() > high]
     ax.set_ylim(low - margin, high + margin)
-    return f"\nabove, out at the first look: {', '.join(above)}" if above else ""
+    return [str(name) for name, rows in table.groupby("sampler", sort=False) if rows["score"].min() > high]

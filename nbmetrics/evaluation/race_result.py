@@ -181,7 +181,7 @@ def clients_noise(
         return f"{NO_WINNER} What their own noise could alter is not known: a score has no interval."
     doubts = [f"{name} (p = {value:.2g})" for name, value in p.items() if value > DOUBT]
     if not doubts:
-        return f"With the clients' own noise, too, {winner} is better than each other sampler (p ≤ {DOUBT:g} each)."
+        return f"With the clients' own noise, too, {winner} is better than every other sampler (p ≤ {DOUBT:g} each)."
     return f"With other rows of the clients the winner could be {' or '.join(doubts)}."
 
 

@@ -25,6 +25,8 @@ def test_modes_are_asked_for_and_shown_in_the_heat_map(run_cells):
     page.keyboard.press("Enter")
     expect(card).to_be_visible()
     expect(root.get_by_role("button", name=ASK)).to_be_hidden()
+    expect(card).to_be_focused()
+    expect(card).to_be_in_viewport()
     lab = page.python.names["lab"]
     modes = lab.disagreement["modes"]
     where = next(k for k, mode in enumerate(modes) if max(mode["clients"]) > 0.5)
@@ -32,6 +34,9 @@ def test_modes_are_asked_for_and_shown_in_the_heat_map(run_cells):
     item = card.get_by_role("listitem").nth(where)
     client = lab.disagreement["clients"][max(range(3), key=modes[where]["clients"].__getitem__)]
     expect(item).to_contain_text(f"Most frequent at {client}")
+    expect(item).to_contain_text("Without it the difference changes by ")
+    most = max(modes, key=lambda mode: abs(float(mode["avg"]) - float(mode["all"])))["name"].split()
+    expect(card).to_contain_text(f"Avg and all differ most about Mode {most[-1]}, more in ")
     item.get_by_role("button").click()
     until(lambda: lab.scene["client"] == client)
     root.get_by_role("slider", name="a weight", exact=True).press("ArrowRight")

@@ -419,9 +419,22 @@ def test_runs_are_those_of_models(features, run, tmp_path):
             rows = features["real/north"] + shift + 0.05 * rng.normal()
             np.save(tmp_path / name / f"seed{k}.npy", rows)
     code, out, err = run(
-        "score", "real", "near", "far", "--runs", "--metrics", "fid", "--json", "o.json", "--csv", "o.csv"
+        "score",
+        "real",
+        "near",
+        "far",
+        "--runs",
+        "--metrics",
+        "fid",
+        "--json",
+        "o.json",
+        "--csv",
+        "o.csv",
+        "--html",
+        "o.html",
     )
     assert code == 0, err
+    assert "<title>Scores of near, far</title>" in (tmp_path / "o.html").read_text()
     report = json.loads((tmp_path / "o.json").read_text())
     assert [row["group"] for row in report["table"]] == ["near"] * 3 + ["far"] * 3
     assert [row["runs"] for row in report["models"]["fid"]] == [3, 3]

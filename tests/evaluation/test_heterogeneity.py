@@ -299,6 +299,15 @@ def said(scores):
     return [line for line in scores.table.attrs["conventions"] if " gap of " in line]
 
 
+def test_a_gap_below_that_of_alike_clients_does_not_remain():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 4))
+    scores = nm.evaluate([rows, rows], {"G": rng.normal(size=(100, 4))}, "fid")
+    assert 0.0 < scores.table["gap"][0] < scores.size_gap()[0]
+    (line,) = said(scores)
+    assert "; clients that are all alike would have about " in line and "remain" not in line
+
+
 def test_the_caution_names_the_share_of_sample_size():
     scores = alike(300, 128)
     words = (

@@ -300,6 +300,13 @@ def test_words_are_about_models_and_count_the_comparisons():
     assert any("so few runs cannot show it, 3 of each model could" in line for line in two.summary())
 
 
+def test_only_comparisons_with_a_p_value_are_counted():
+    scores = scores_of(metrics=("fid",), counts=(("near", 3, 0.3), ("far", 3, 1.5), ("alone", 1, 0.4)))
+    text = " ".join(scores.summary())
+    assert "2 comparisons of models are made here" in text and "2 pairs not tested" in text
+    assert "2 in the whole table" in scores.compare_models("fid").attrs["conventions"][1]
+
+
 def test_a_model_is_best_by_the_mean_and_not_by_its_luckiest_run():
     real = [nm.Gaussian([0.0])]
     runs = {

@@ -180,7 +180,8 @@ def test_disagreement_is_checked_against_leaving_the_rows_out(data, scores):
         assert table[f"{part}_change"][0] == pytest.approx(change, rel=1e-6)
         assert table.attrs["differences"][part] == pytest.approx(np.subtract(*before[f"{part}_corrected"]), rel=1e-6)
     assert (table["avg_part"].isna() == (table["avg_error"] > 0.2)).all()
-    assert all("without these rows g − h" in line for line in table.attrs["sentences"])
+    assert all("without these rows g − h changes by " in line for line in table.attrs["sentences"])
+    assert not any("-" in line.replace("FID-a", "") for line in table.attrs["sentences"]), "a true minus sign"
 
 
 def test_a_part_has_the_sign_that_its_words_say(data):

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { numbersOf } from "../../nbmetrics/labs/dashboard/view/metric_view.js";
 import { briefly, crossings, leads, ordersBeside, placeTexts, placesOf, sortByLoss, tiers } from "../../nbmetrics/labs/dashboard/view/place_ranges.js";
-import { plainTable, rowsOf, scoreText } from "../../nbmetrics/labs/dashboard/view/leaderboard_rows.js";
+import { hintOf, plainTable, rowsOf, scoreText } from "../../nbmetrics/labs/dashboard/view/leaderboard_rows.js";
 import { Scale, Whisker, spansOf } from "../../nbmetrics/labs/dashboard/view/whiskers.js";
 
 /** Noise of equal size, independent between generators, so that a difference of a few sizes is real. */
@@ -56,6 +56,13 @@ test("a scale holds its spans in order, and a wide one is logarithmic", () => {
     assert.equal(scale.isLog, isLog);
     assert.ok(at.every((x, k) => x >= 1 && x <= 107 && (!k || x > at[k - 1] || values[k] === values[k - 1])), String(at));
   }
+});
+
+test("a mean that leaves clients out says over how many it is", () => {
+  const shown = { average: "avg", facts: { pooled: true }, isScored: [new Array(10).fill(true)] };
+  assert.equal(hintOf({ ...shown, few: [] }), "avg: mean over clients. all: clients pooled.");
+  const words = "avg: mean over the 6 of 10 clients with enough rows. all: clients pooled.";
+  assert.equal(hintOf({ ...shown, few: [4, 5, 6, 8] }), words);
 });
 
 test("what is no finite number is said", () => {

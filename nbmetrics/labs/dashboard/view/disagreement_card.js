@@ -13,8 +13,7 @@ import { card } from "./certificate.js";
 import { averageName, inWords, sharesOf } from "./metric_view.js";
 
 const HEAD = "What they disagree about";
-const WHAT =
-  "Modes are kinds of rows that one generator makes more often than the other. Changes are those of the difference of the two if the rows of a mode are left out.";
+const WHAT = "Modes are kinds of rows that one generator makes more often than the other.";
 // Clients that a mode names.
 const MAX_CLIENTS_NAMED = 3;
 
@@ -38,7 +37,8 @@ export class DisagreementCard {
     this.summary = el("p");
     this.list = el("ul", { class: "nbm-modes" });
     this.found = card(HEAD, [el("p", { class: "nbm-note" }, [WHAT]), this.summary, this.list]);
-    this.root = el("div", { class: "nbm-disagreement" }, [this.wait, this.found]);
+    this.root = el("div", { class: "nbm-disagreement", tabindex: "-1" }, [this.wait, this.found]);
+    this.found.tabIndex = -1;
     const ask = () => {
       this.isAsked = true;
       store.send({ kind: "disagreement", scene: store.scene });
@@ -56,6 +56,7 @@ export class DisagreementCard {
     const isCurrent = isOf(found, scene, shares);
     if (found.doing || found.error || isCurrent) this.isAsked = false;
     const isFound = found.modes !== undefined;
+    const focused = document.activeElement;
     setText(this.button, isFound && !isCurrent ? "Find the modes again" : "What do they disagree about?");
     this.button.hidden = !isOffered || Boolean(this.store.saved) || isCurrent || Boolean(found.doing);
     const words = this.waitWords(found, isFound, isCurrent);
@@ -65,6 +66,15 @@ export class DisagreementCard {
     this.found.hidden = !isFound;
     this.found.classList.toggle("nbm-old", isFound && !isCurrent);
     if (isFound) this.paintFound(found);
+    this.moveFocus(focused, isCurrent ? this.found : this.root);
+  }
+
+  /** Who asked is taken to the answer: the button, which goes, stands above it. @param {Element | null} focused @param {HTMLElement} target */
+  moveFocus(focused, target) {
+    const isGone = focused === this.button && this.button.hidden;
+    if (this.root.hidden || target === focused || !(isGone || focused === this.root)) return;
+    target.focus({ preventScroll: true });
+    target.scrollIntoView({ block: "nearest" });
   }
 
   /** @param {Disagreement} found @param {boolean} isFound @param {boolean} isCurrent */
@@ -124,11 +134,14 @@ function isOf({ modes, metric, pair, weights }, scene, shares) {
 }
 
 /** @param {Disagreement} found */
-function summaryOf({ pair = ["", ""], label = "", scores = ["nan", "nan"], modes = [] }) {
+function summaryOf(found) {
+  const { pair = ["", ""], label = "", scores = ["nan", "nan"], modes = [] } = found;
   const [avg, all] = scores.map((value) => shownNumber(read(value)));
   const names = pair.map(inWords).join(" − ");
-  const none = modes.length ? "" : " No mode was found.";
-  return `${names}: ${avg} by ${label}-avg, ${all} by ${label}-all (below 0: the first is better).${none}`;
+  const apart = modes.map((mode) => Math.abs(read(mode.avg) - read(mode.all)) || 0);
+  const first = modes[lowest(apart.map((size) => -size))];
+  const most = first ? `Avg and all differ most about ${modeName(found, first)}.` : "No mode was found.";
+  return `${names}: ${avg} by ${label}-avg, ${all} by ${label}-all (below 0: ${inWords(pair[0])} is better). ${most}`;
 }
 
 /** @param {Disagreement} found @param {Mode} mode */
@@ -153,7 +166,7 @@ function changes({ label = "" }, mode) {
     const change = read(value);
     return Number.isNaN(change) ? "unknown" : `${change > 0 ? "+" : ""}${shownNumber(change)}`;
   });
-  return `Without it: ${label}-avg ${avg}, ${label}-all ${all}.`;
+  return `Without it the difference changes by ${avg} (${label}-avg) and ${all} (${label}-all).`;
 }
 
 /** @param {Mode} mode */

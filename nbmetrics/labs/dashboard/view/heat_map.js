@@ -201,7 +201,7 @@ const MARKS = {
   ring: "the client’s best",
   arrow: "beyond the colours",
   thin: "no more than chance above the client’s best",
-  crossed: "cannot tell the generators apart",
+  crossed: "too few rows to tell the generators apart",
   span: "smallest and largest of a group",
   nan: "no number",
 };

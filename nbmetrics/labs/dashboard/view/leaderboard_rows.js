@@ -96,10 +96,12 @@ function cellsOf(g, { clients }, shown, parts, places) {
 }
 
 /** What to look for on the first level. @param {Shown} shown */
-export function hintOf({ average, facts }) {
+export function hintOf({ average, facts, few, isScored }) {
   const isIntra = average === "intra";
   if (facts.pooled === false) return isIntra ? `No all: ${facts.label} cannot weight rows.` : "";
-  return `${average}: mean over clients${isIntra ? ", each with its own output" : ""}. all: clients pooled.`;
+  const count = isScored[0]?.length ?? 0;
+  const clients = few.length ? `the ${count - few.length} of ${count} clients with enough rows` : "clients";
+  return `${average}: mean over ${clients}${isIntra ? ", each with its own output" : ""}. all: clients pooled.`;
 }
 
 /** The client that is worst off with the winner by avg. @param {Scene} scene @param {Numbers} numbers @param {Shown} shown */
