@@ -18,7 +18,7 @@ from ..errors import InvalidInput, check_choice, check_count, check_number
 from ..metrics.base import Metric, Sample
 from ..metrics.modes import ModeAssignment, Modes
 from ..metrics.stratified import Strata
-from ..ranking import figure, lowest, order, same_scores
+from ..ranking import figure, is_tie, lowest, order
 from .cells import Cells
 from .influence import influence_values_of
 from .modes import MAX_MODES, RESERVED, Comparison, Side, compare, conventions, labels, nearest_rows, share_columns
@@ -178,8 +178,9 @@ def sentences(frame: pd.DataFrame, label: str, pair: tuple[str, str], clients: M
     """
     with_changes = frame.dropna(subset=["avg_change", "all_change"])
     with_changes = with_changes[(with_changes["first"] > 0) | (with_changes["second"] > 0)]
-    changes_by_part = [with_changes[f"{part}_change"].to_numpy() for part in PARTS]
-    apart = np.where(same_scores(*changes_by_part), 0.0, np.abs(np.subtract(*changes_by_part)))
+    by_avg, by_all = (with_changes[f"{part}_change"].to_numpy() for part in PARTS)
+    largest = np.abs([by_avg, by_all]).max(initial=0.0)
+    apart = np.where(is_tie(by_avg, by_all, largest), 0.0, np.abs(by_avg - by_all))
     lines = []
     for place in with_changes.index[order(-apart)]:
         row = frame.loc[place]

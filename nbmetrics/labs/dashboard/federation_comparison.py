@@ -174,7 +174,9 @@ class FederationComparison(Comparison):
         for metric in self.metrics:
             for name in self.generators:
                 if (metric, name, weights) not in self._slopes:
-                    return Step(f"slopes of {name}", partial(self._compute_slope, metric, name, weights))
+                    return Step(
+                        f"slopes of {name}", partial(self._compute_slope, metric, name, weights, filling.weights)
+                    )
         return None
 
     def _compute_kid_gaps(self) -> None:
@@ -202,9 +204,9 @@ class FederationComparison(Comparison):
             pvalue = p_kid(parties, SEED)
         self._pvalues = {**dict(list(self._pvalues.items())[-MAX_WEIGHTS_KEPT:]), weights: pvalue}
 
-    def _compute_slope(self, metric: str, name: str, weights: Weights) -> None:
+    def _compute_slope(self, metric: str, name: str, weights: Weights, filling_weights: Weights) -> None:
         kept = dict(list(self._slopes.items())[-MAX_WEIGHTS_KEPT * len(self.metrics) * len(self.generators) :])
-        self._slopes = {**kept, (metric, name, weights): self._filling.slopes(name, metric, weights)}
+        self._slopes = {**kept, (metric, name, weights): self._filling.slopes(name, metric, filling_weights)}
 
     def has_verdict(self, shares: Weights) -> bool:
         return shares in self._pvalues

@@ -10,6 +10,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.labs.dashboard.changes import Change
 from nbmetrics.labs.dashboard.comparison import MAX_COMPARISONS_KEPT, ComparisonCache
+from nbmetrics.labs.dashboard.federation_comparison import FederationComparison
 from tests.labs.inside import answer, scene_of, send, study_of
 from tests.labs.toolkit.test_share import packed_bytes
 
@@ -82,10 +83,11 @@ def test_one_call_does_all_in_order_and_is_one_step_back(lab):
 
 
 @pytest.mark.threads
-def test_weights_do_not_change_while_another_thread_looks_for_the_next_step(lab, monkeypatch):
+def test_weights_do_not_change_while_another_thread_looks_for_the_next_step(monkeypatch):
     """The thread that answers brings new weights while the one that fills is between two looks at them."""
-    lab.wait()
-    comparison, other = study_of(lab), []
+    comparison, other = FederationComparison(CLIENTS, GENERATORS, ["fid", "kid"], None), []
+    while (step := comparison.next_step()) is not None:
+        step()
     filling = comparison._filling
     towards_all = filling._step_towards_all
 
@@ -99,9 +101,23 @@ def test_weights_do_not_change_while_another_thread_looks_for_the_next_step(lab,
         return step
 
     monkeypatch.setattr(filling, "_step_towards_all", then_answer)
-    assert comparison.next_step() is None and comparison.wanted == (0.2, 0.3, 0.5)
+    assert comparison.next_step() is None
     other[0].join()
     assert comparison.next_step() is not None, "of the new weights"
+
+
+@pytest.mark.threads
+def test_weights_that_change_while_they_are_taken_are_taken_next():
+    class Restless(FederationComparison):
+        """Other weights are wanted at each look."""
+
+        wanted = property(lambda self: next(self.looks, (0.2, 0.3, 0.5)), lambda self, weights: None)
+        looks = iter([(0.5, 0.3, 0.2), (0.1, 0.1, 0.8)])
+
+    comparison = Restless(CLIENTS, GENERATORS, ["fid"], None)
+    comparison.tree = object()
+    comparison.next_step()
+    assert comparison._current_weights == comparison._filling.weights
 
 
 def test_a_class_moves_with_its_rows_and_their_weight(lab):
