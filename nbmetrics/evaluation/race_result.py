@@ -80,7 +80,7 @@ class RaceLog:
     @property
     def reason(self) -> str:
         """Why it is over, in a sentence."""
-        left, sure = joined(self.left), f"{1.0 - self.error:.6g}"
+        left, sure = joined(self.left), f"{1.0 - self.error:.12g}"
         within = f" to within {self.tolerance:g}" if self.tolerance else ""
         apart = f"{self.label} does not tell {left} apart{within}"
         if self.margin is not None:

@@ -248,6 +248,51 @@ def test_a_larger_budget_goes_on_and_damaged_files_are_drawn_again(tmp_path):
     assert same(race(ALIKE, budget=3_000, store=tmp_path), large)
 
 
+def npy(shape, content=b""):
+    """A .npy file that claims this shape."""
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + content
+
+
+DAMAGED = {
+    "zip": b"PK\x03\x04 and no more",
+    "endless": npy("(10000000000000,)"),
+    "beyond a number": npy(f"({2**70},)"),
+    "open brackets": npy("(((("),
+    "huge numbers": npy(f"(50, {D})", np.full((50, D), 1e300).tobytes()),
+    "infinite numbers": npy(f"(50, {D})", np.full((50, D), np.inf).tobytes()),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGED)
+def test_whatever_a_file_of_the_store_holds_it_is_drawn_again(kind, tmp_path):
+    whole = race(ALIKE, budget=500, store=tmp_path)
+    for path in tmp_path.glob("*-50-0.npy"):
+        path.write_bytes(DAMAGED[kind])
+    assert same(race(ALIKE, budget=500, store=tmp_path), whole)
+
+
+@pytest.mark.parametrize(
+    "stuck",
+    [
+        lambda n, rng: np.random.default_rng(0).normal(size=(n, D)),
+        lambda n, rng: np.resize(CLIENTS["north"], (n, D)),
+    ],
+)
+def test_a_sampler_that_repeats_its_rows_is_refused(stuck):
+    with pytest.raises(nm.InvalidInput, match="sampler 'stuck': gives the rows of its first look again"):
+        race({"stuck": stuck, "so too": stuck})
+
+
+def test_a_sampler_of_few_kinds_of_rows_may_repeat_them():
+    corners = lambda n, rng: np.where(rng.random((n, 1)) < 1e-3, 1.0, np.zeros(D))  # noqa: E731
+    assert race({"corners": corners, "constant": lambda n, rng: np.ones((n, D))}, tolerance=1e9).stopped
+
+
+def test_a_tiny_error_is_no_certainty():
+    assert "with confidence 0.999999999:" in race({"near": gaussian(1.1), "far": gaussian(9.0)}, error=1e-9).reason
+
+
 def test_a_store_refuses_another_model_seed_or_folder(tmp_path):
     race(ALIKE, budget=500, store=tmp_path)
     with pytest.raises(nm.InvalidInput, match="sampler 'other' gives other rows"):
@@ -307,6 +352,7 @@ REFUSED = {
     "rows": (lambda: race({"a": CLIENTS["north"], "b": gaussian(1)}), "sampler 'a'", "function"),
     "few rows": (lambda: race({"a": lambda n, rng: np.zeros((n - 1, D)), "b": gaussian(1)}), "'a'", "Return n rows"),
     "too wide": (lambda: race({"a": lambda n, rng: np.zeros((n, 9)), "b": gaussian(1)}), "'a'", "same features"),
+    "dimension": (lambda: race({"a": nm.Gaussian([3.0]), "b": gaussian(1)}), "sampler 'a'", "one space"),
     "one argument": (lambda: race({"a": lambda n: None, "b": gaussian(1)}), "sampler 'a'", "n, rng"),
     "by client": (lambda: race({"a": {"north": gaussian(1), "south": gaussian(1)}, "b": gaussian(1)}), "'a'", "intra"),
     "intra of two arguments": (lambda: race(ALIKE, FEDERATION, "fid", "intra"), "'one'", "client, n, rng"),
