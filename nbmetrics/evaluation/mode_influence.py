@@ -21,7 +21,7 @@ from ..metrics.stratified import Strata
 from ..ranking import lowest
 from .cells import Cells
 from .influence import influence_values_of
-from .modes import MAX_MODES, Side, compare, conventions, labels, nearest_rows, share_columns
+from .modes import MAX_MODES, PARTS, Side, client_columns, compare, conventions, labels, nearest_rows, share_columns
 from .scores_protocol import ScoresProtocol
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 # Of the exact change when the rows are left out, how far a part may be off to be shown.
 MAX_RELATIVE_ERROR = 0.2
-PARTS = ("avg", "all")
 
 
 class Influence(NamedTuple):
@@ -170,7 +169,7 @@ def sentences(frame: pd.DataFrame, label: str, pair: tuple[str, str], clients: S
     for place in apart.index:
         row = frame.loc[place]
         *_, which, number = row["mode"].split()
-        own = np.array([float(row[name if name in frame else f"client {name}"]) for name in clients])
+        own = np.array([float(row[column]) for column in client_columns(clients).values()])
         shares = f"{row['first']:.0%} of {pair[0]}, {row['second']:.0%} of {pair[1]}"
         whose = f"most frequent at {clients[lowest(-own)]} ({own.max():.0%} of its rows)"
         changes = ", ".join(f"{label}-{part} by {row[f'{part}_change']:+.3g}" for part in PARTS)
