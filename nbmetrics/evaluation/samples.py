@@ -75,6 +75,8 @@ def metric_list(metrics: Any) -> list[Metric[Any]]:
         raise InvalidInput("metrics", "is empty", "Give at least one, such as 'fid'")
     chosen = [metric_of(item) for item in items]
     check_names([metric.name for metric in chosen], "metrics")
+    for metric in chosen:
+        check_names([metric.label], f"metrics, label of {metric.name!r}")
     return chosen
 
 
