@@ -35,6 +35,7 @@ def as_records(scores: ScoresProtocol, note: str, provenance: Mapping[str, Any])
     cautions = "\n".join(scores.cautions)
     weights = {f"weight/{name}": float(weight) for name, weight in zip(scores.names, scores.weights, strict=True)}
     records = []
+    groups = dict(zip(scores.generators, scores.groups, strict=True))
     for row in scores.table.to_dict("records"):
         cells = scores.result(row["metric"])
         own = ("intra",) * bool(cells.own_cells) + ("avg", "all", "gap") + tuple(cells.intervals())
@@ -42,7 +43,7 @@ def as_records(scores: ScoresProtocol, note: str, provenance: Mapping[str, Any])
         records.append(
             {
                 "generator": row["generator"],
-                **({"group": row["group"]} if "group" in row else {}),
+                **({"group": groups[row["generator"]]} if "group" in row else {}),
                 "metric": row["metric"],
                 **{part: _json_number(row[part]) for part in own},
                 "higher_is_better": bool(cells.metric.higher_is_better),

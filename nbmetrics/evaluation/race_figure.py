@@ -47,6 +47,8 @@ def _zoom(table: pd.DataFrame, ax: Any) -> str:
     if not np.isfinite(last).any():
         return ""
     low, high = np.nanmin(last), np.nanmax(last)
+    if low == high:
+        return ""
     margin = 0.06 * (high - low)
     above = [plain(name) for name, rows in table.groupby("sampler", sort=False) if rows["score"].min() > high]
     ax.set_ylim(low - margin, high + margin)

@@ -5,6 +5,7 @@ How often races err: tests/calibration/race.py.
 
 import itertools
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -287,6 +288,13 @@ def test_a_sampler_that_repeats_its_rows_is_refused(stuck):
 def test_a_sampler_of_few_kinds_of_rows_may_repeat_them():
     corners = lambda n, rng: np.where(rng.random((n, 1)) < 1e-3, 1.0, np.zeros(D))  # noqa: E731
     assert race({"corners": corners, "constant": lambda n, rng: np.ones((n, D))}, tolerance=1e9).stopped
+
+
+def test_samplers_without_spread_are_drawn_without_a_warning():
+    constant = lambda n, rng: np.ones((n, D))  # noqa: E731
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        race({"one": constant, "other": constant}, budget=300).plot()
 
 
 def test_a_tiny_error_is_no_certainty():
