@@ -24,7 +24,7 @@ FORMULA = re.compile(r"\s*['=+\-@＝＋－＠]")
 
 def as_csv(frame: pd.DataFrame) -> bytes:
     """A tidy frame; texts in quotes, so that no separator in a name begins a cell, and no name begins a formula."""
-    texts = frame.select_dtypes(exclude="number")
+    texts = frame.select_dtypes(exclude="number").fillna("")  # a generator without group
     safe = frame.assign(**{str(name): ["'" * bool(FORMULA.match(t)) + t for t in texts[name]] for name in texts})
     return safe.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").encode("utf-8")
 
