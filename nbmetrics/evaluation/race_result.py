@@ -175,6 +175,8 @@ def clients_noise(
         p = _p_values(federation, rows, clients, winner)
     except InvalidInput as error:
         return f"{NO_WINNER} What their own noise could alter is not known: {error}"
+    except KeyboardInterrupt:  # the race itself is over
+        return f"{NO_WINNER} What their own noise could alter is not known: it was interrupted."
     if any(map(math.isnan, p.values())):
         return f"{NO_WINNER} What their own noise could alter is not known: a score has no interval."
     doubts = [f"{name} (p = {value:.2g})" for name, value in p.items() if value > DOUBT]

@@ -322,6 +322,16 @@ def test_an_interrupt_keeps_what_is_there():
         race({**ALIKE, "other": Counting(ALIKE["other"], 0)})
 
 
+def test_an_interrupt_after_the_last_look_keeps_the_winner(monkeypatch):
+    def interrupted(*inputs, **settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("nbmetrics.evaluation.race_result.evaluate", interrupted)
+    found = race()
+    assert found.winner == "near" and found.stopped == "winner"
+    assert found.clients_noise.endswith("is not known: it was interrupted.")
+
+
 def test_the_clients_own_noise_is_that_of_an_evaluation():
     rng = np.random.default_rng(3)
     few = nm.Federation({"few": rng.normal(size=(25, D))})
