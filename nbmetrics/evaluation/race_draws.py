@@ -65,7 +65,7 @@ def _sources(name: Any, source: Any, by: str, federation: Federation, clients: S
     every = dict(zip(federation.names, generator.for_clients(federation.names), strict=False))
     parts = [every[client] for client in clients] if generator.is_by_client else [generator]
     extraction = federation.extraction and replace(federation.extraction, progress=False)
-    parts = [part.through(extraction) for part in parts]
+    parts = [part.through(extraction).with_columns_of(federation.clients) for part in parts]
     for part in parts:
         if not (part.answers or isinstance(part.source, Distribution)):
             seen = f"got {shown(part.source)}, of which no more rows can be drawn"

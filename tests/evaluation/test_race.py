@@ -8,6 +8,7 @@ import math
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import norm
 
@@ -364,6 +365,11 @@ def test_heavy_tails_have_no_interval_and_the_reason_says_so():
     assert found.cautions
 
 
+def frames(columns):
+    return lambda n, rng: pd.DataFrame(rng.normal(size=(n, D)), columns=list(columns))
+
+
+FRAMES = {"a": frames("xyz")(40, RNG)}
 REFUSED = {
     "one sampler": (lambda: race({"a": gaussian(1)}), "samplers", "at least 2"),
     "no dict": (lambda: race([gaussian(1)] * 2), "samplers", "dict name"),
@@ -371,6 +377,7 @@ REFUSED = {
     "few rows": (lambda: race({"a": lambda n, rng: np.zeros((n - 1, D)), "b": gaussian(1)}), "'a'", "Return n rows"),
     "too wide": (lambda: race({"a": lambda n, rng: np.zeros((n, 9)), "b": gaussian(1)}), "'a'", "same features"),
     "dimension": (lambda: race({"a": nm.Gaussian([3.0]), "b": gaussian(1)}), "sampler 'a'", "one space"),
+    "columns": (lambda: race({"a": frames("yxz"), "b": gaussian(1)}, FRAMES), "generator 'a'", "the same order"),
     "one argument": (lambda: race({"a": lambda n: None, "b": gaussian(1)}), "sampler 'a'", "n, rng"),
     "by client": (lambda: race({"a": {"north": gaussian(1), "south": gaussian(1)}, "b": gaussian(1)}), "'a'", "intra"),
     "intra of two arguments": (lambda: race(ALIKE, FEDERATION, "fid", "intra"), "'one'", "client, n, rng"),
