@@ -15,7 +15,7 @@ from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from .errors import LONGEST_NAME, InvalidInput, printable, shown
+from .errors import LONGEST_NAME, InvalidInput, one_line, printable, shown
 
 METRICS, EXTRACTORS = "nbmetrics.metrics", "nbmetrics.extractors"
 MAX_ERROR_LETTERS = 300
@@ -94,4 +94,4 @@ def _installed(group: str, path: tuple[str, ...]) -> tuple[Plugin, ...]:
 
 def _package_of(entry: EntryPoint) -> str:
     dist = entry.dist
-    return "unknown" if dist is None else f"{dist.metadata['Name']} {dist.version}"
+    return "unknown" if dist is None else one_line(f"{dist.metadata['Name']} {dist.version}", LONGEST_NAME)

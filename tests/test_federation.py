@@ -248,6 +248,9 @@ TURNED = {
     "jfid": lambda a, b: nm.jfid(a, a, b, 0.5),
     "test": lambda a, b: nm.Client(a, test=b),
     "lab": lambda a, b: nm.MemorizationLab(a, a, b),
+    "function": lambda a, b: nm.evaluate([a], {"g": lambda n, rng: b}, "fid"),
+    "function by client": lambda a, b: nm.evaluate([a], {"g": nm.Generator.by_client(lambda c, n, rng: b)}, "fid"),
+    "answers": lambda a, b: nm.evaluate([nm.Client(a, condition=a)], {"g": lambda x, rng: b}, "fid"),
     "third": lambda a, b: nm.Federation([b.rename(columns=str.upper), a, b]),
 }
 

@@ -157,6 +157,14 @@ def command(folder, *words, **more):
     return subprocess.run(call, cwd=folder, timeout=120, env=environment, stderr=subprocess.PIPE, text=True, **more)
 
 
+@pytest.mark.parametrize("make", [nm.Client, nm.Generator, nm.Moments.load])
+@pytest.mark.parametrize("name", ["pipe.npy", "pipe.npz"])
+def test_rows_are_read_from_no_fifo(make, name, tmp_path):
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(InvalidInput, match="not a regular file"):
+        make(tmp_path / name)
+
+
 @pytest.mark.parametrize("words", [("feat", "fifo.npy"), ("fifo.npy", "g.npy")])
 def test_the_command_waits_for_no_fifo(features, words):
     done = command(features, *words, stdout=subprocess.PIPE)

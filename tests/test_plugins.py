@@ -7,7 +7,7 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.cli import main
-from nbmetrics.plugins import _installed
+from nbmetrics.plugins import _installed, plugins
 
 CODE = '''
 """Another package's metric and extractor."""
@@ -138,6 +138,16 @@ def test_nobody_takes_a_name_of_ours_or_of_another_package(site):
     with pytest.raises(nm.InvalidInput, match=r"'kiid' of the package nbm_one 0\.1 calls itself 'fid'"):
         nm.metrics.metric_of("kiid")
     assert "nbm_two" not in sys.modules
+
+
+def test_a_factory_of_nothing_and_a_name_that_cannot_be_shown_are_told(site):
+    installed(site, "nbm_none", {"metrics": {"hole": "nbm_none:make", "fid": "nbm_none:make"}}, "make = lambda: None")
+    metadata = site / "nbm_none-0.1.dist-info" / "METADATA"
+    metadata.write_text(f"Metadata-Version: 2.1\nName: nbm\x1b[31m\nVersion: {'9' * 5000}\n", "utf-8")
+    with pytest.raises(nm.InvalidInput, match=r"'hole' of the package nbm\\x1b\[31m 9+…* gives no metric: None has no"):
+        nm.metrics.metric_of("hole")
+    _, lines = plugins("nbmetrics.metrics", ["fid"])
+    assert len(lines[0]) < 500 and lines[0].isprintable()
 
 
 def test_packages_are_not_looked_for_before_another_name_is_asked_for():

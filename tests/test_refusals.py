@@ -315,11 +315,19 @@ def test_w1_without_its_library_says_what_to_install(monkeypatch):
         nm.w1(np.eye(3), np.eye(3))
 
 
-@pytest.mark.parametrize("terms", [[1.0], None, 3.0, "fid"])
+@pytest.mark.parametrize("terms", [[1.0], None, 3.0, "fid", {}, {"a": "x"}, {"a": 1j}, {"a": 10**400}])
 def test_a_metric_whose_terms_are_no_dict_is_told(terms):
     metric = Choosy()
     metric.terms = lambda real, generated: terms
     with pytest.raises(nm.InvalidInput, match=r"terms of 'choosy' gave .*dict"):
+        nm.evaluate([X], [X], [metric], progress=False)
+
+
+@pytest.mark.parametrize("label", [None, "", "two\nlines"])
+def test_a_metric_whose_label_cannot_be_shown_is_told(label):
+    metric = Choosy()
+    metric.label = label
+    with pytest.raises(nm.InvalidInput, match=r"metrics, label of 'choosy'"):
         nm.evaluate([X], [X], [metric], progress=False)
 
 

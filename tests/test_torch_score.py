@@ -266,6 +266,15 @@ def test_states_in_and_out_of_inference_mode(Score):
     assert not score.real_sums.requires_grad
 
 
+def test_a_checkpoint_that_was_loaded_stays_as_it_is(Score):
+    saved = filled(Score("fid", clients=CLIENTS)).metric_state
+    copies = {name: state.clone() for name, state in saved.items()}
+    loaded = Score("fid", clients=CLIENTS)
+    loaded.load_state_dict(saved, strict=False)
+    loaded.update(REAL["lyon"], True, "lyon")
+    assert all(torch.equal(saved[name], copies[name]) for name in saved)
+
+
 @pytest.mark.parametrize("by_client", [False, True])
 def test_states_are_merged_about_one_centre(Score, by_client):
     for metric in ORACLES:
@@ -412,8 +421,14 @@ def with_state(score, **changes):
     score.load_state_dict({**filled(type(score)("fid", clients=CLIENTS)).metric_state, **changes}, strict=False)
 
 
+def with_sums(Score, change):
+    sums = filled(Score("fid", clients=CLIENTS)).real_sums
+    with_state(Score("fid", clients=CLIENTS), real_sums=change(sums))
+
+
 ROWS = REAL["lyon"]
 NAN = np.where(np.arange(4) == 2, np.nan, ROWS)
+FEATURES = [nm.metrics.KID(nm.RandomFeatures(nm.RBF(1.0), 64, seed=seed)) for seed in (0, 1)]
 ONE_ROW = {**REAL, "turin": REAL["turin"][:1]}
 
 
@@ -455,7 +470,15 @@ ONE_ROW = {**REAL, "turin": REAL["turin"][:1]}
             lambda S: with_state(S("fid", clients=CLIENTS), centre=torch.full((4,), np.nan, dtype=torch.float64)),
             "state_dict: is not of fid",
         ),
+        (lambda S: with_sums(S, lambda sums: sums.to("meta")), "state_dict: is not of fid"),
+        (lambda S: with_sums(S, lambda sums: sums.to_sparse()), "state_dict: is not of fid"),
+        (lambda S: with_sums(S, lambda sums: sums * 1e16), "state_dict: is not of fid"),
+        (lambda S: with_sums(S, lambda sums: sums + 1e200 * (torch.arange(sums.shape[1]) > 0)), "state_dict: is not"),
         (lambda S: S("fid").merge_state({"centre": torch.zeros(3)}), "incoming_state: lacks"),
+        (lambda S: S("fid").merge_state(None), "incoming_state: got None"),
+        (lambda S: S(FEATURES[0]).merge_state(S(FEATURES[1])), "incoming_state: is of KID: unbiased"),
+        (lambda S: S("fid").update(np.zeros((2, 10**6)), True), "batch: has 1,000,000 features"),
+        (lambda S: S("fid", clients=range(10**5)).update(np.repeat(ROWS, 100, 1), True, 7), "batch: has 400 features"),
     ],
 )
 def test_what_is_refused(Score, use, said):

@@ -19,13 +19,14 @@ from ..errors import InvalidInput, shown
 from ..features import Extraction, images
 from ..features.files import files_in_zip, refusal_by_name
 from ..federation import Client, Federation, Generator
-from ..federation.by_client import sources_in
+from ..federation.by_client import check_entries, sources_in
 from ..federation.image_sources import warn_unread
 from ..partition import natural
 from ..summaries.reference import SUFFIX as STATISTICS
 from ..summaries.reference import read_statistics
 
 FEATURES, ZIP = ".npy", ".zip"
+FIX_ROWS = "Give a .npy file of numbers, (n, d)"
 FIX_MISSING = "Give a folder, or a .npy file"
 ARRAYS = (FEATURES, STATISTICS)
 
@@ -138,6 +139,7 @@ def client_parties(path: str) -> tuple[list[Party], list[str]]:
         raise InvalidInput(
             "CLIENTS", f"{shown(path)} cannot be read: {error.strerror}", "Name another folder"
         ) from None
+    check_entries(entries, "CLIENTS")
     folders = [entry for entry in entries if entry.is_dir()]
     rows = [entry for entry in entries if entry.is_file() and entry.suffix.lower() in ARRAYS]
     kinds = " and ".join(sorted({entry.suffix.lower() for entry in rows}))
@@ -248,10 +250,10 @@ def _check_not_many(option: str, path: Path) -> None:
 def _load_rows(path: Path) -> np.ndarray:
     try:
         rows: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
-    except Exception as error:  # garbage makes NumPy's reading of the header fail in many ways
-        raise InvalidInput(
-            "file", f"cannot be read: {str(error).rstrip('.')}", "Give a .npy file of numbers, (n, d)"
-        ) from None
+    except OSError as error:
+        raise InvalidInput("file", f"cannot be read: {error.strerror or error}", FIX_ROWS) from None
+    except Exception:  # garbage fails in many ways, and NumPy's words advise to unpickle what is no .npy file
+        raise InvalidInput("file", "contains no array of numbers in the .npy format", FIX_ROWS) from None
     if rows.ndim != 2:
         raise InvalidInput("file", f"has the shape {rows.shape}", "Give features, (n, d), or a folder of images")
     return rows

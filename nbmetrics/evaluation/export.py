@@ -24,7 +24,7 @@ FORMULA = re.compile(r"\s*['=+\-@＝＋－＠]")
 
 def as_csv(frame: pd.DataFrame) -> bytes:
     """A tidy frame; texts in quotes, so that no separator in a name begins a cell, and no name begins a formula."""
-    texts = frame.select_dtypes(exclude="number")
+    texts = frame.select_dtypes(exclude="number").fillna("")  # a generator without group
     safe = frame.assign(**{str(name): ["'" * bool(FORMULA.match(t)) + t for t in texts[name]] for name in texts})
     return safe.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").encode("utf-8")
 
@@ -35,6 +35,7 @@ def as_records(scores: ScoresProtocol, note: str, provenance: Mapping[str, Any])
     cautions = "\n".join(scores.cautions)
     weights = {f"weight/{name}": float(weight) for name, weight in zip(scores.names, scores.weights, strict=True)}
     records = []
+    groups = dict(zip(scores.generators, scores.groups, strict=True))
     for row in scores.table.to_dict("records"):
         cells = scores.result(row["metric"])
         own = ("intra",) * bool(cells.own_cells) + ("avg", "all", "gap") + tuple(cells.intervals())
@@ -42,7 +43,7 @@ def as_records(scores: ScoresProtocol, note: str, provenance: Mapping[str, Any])
         records.append(
             {
                 "generator": row["generator"],
-                **({"group": row["group"]} if "group" in row else {}),
+                **({"group": groups[row["generator"]]} if "group" in row else {}),
                 "metric": row["metric"],
                 **{part: _json_number(row[part]) for part in own},
                 "higher_is_better": bool(cells.metric.higher_is_better),

@@ -8,7 +8,7 @@ exactly too, and the part is shown only where both are alike: scores are far fro
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,7 +21,7 @@ from ..metrics.stratified import Strata
 from ..ranking import figure, is_tie, lowest, order
 from .cells import Cells
 from .influence import influence_values_of
-from .modes import MAX_MODES, RESERVED, Comparison, Side, compare, conventions, labels, nearest_rows, share_columns
+from .modes import MAX_MODES, PARTS, Side, client_columns, compare, conventions, labels, nearest_rows, share_columns
 from .scores_protocol import ScoresProtocol
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 # Of the exact change when the rows are left out, how far a part may be off to be shown.
 MAX_RELATIVE_ERROR = 0.2
-PARTS = ("avg", "all")
-OWN_COLUMNS = {f"{part}_{what}" for part in PARTS for what in ("part", "error", "change")}
 
 
 class Influence(NamedTuple):
@@ -132,33 +130,22 @@ def disagreement(
     assignment = ModeAssignment(comparison.metric, directions.vectors, floor)
     scored = ScoredRows(result.metric, _summaries(result, comparison.clients), comparison.weights)
     of_modes = mode_parts(scored, pair, assignment)
-    columns, names = _columns(comparison, assignment, pair, of_modes)
+    columns: dict[str, Any] = share_columns(comparison, assignment, {"first": pair[0], "second": pair[1]})
+    for k, part in enumerate(PARTS):
+        columns |= {f"{part}_part": of_modes.shown[:, k], f"{part}_error": of_modes.errors[:, k]}
+        columns[f"{part}_change"] = -of_modes.exact[:, k]
     rows = nearest_rows(comparison, assignment, directions, pair)
     frame = pd.DataFrame({"mode": labels(directions, "more in first", "more in second"), **columns, "rows": rows})
     note = (
         f"parts: influence values of {result.label} without bias, to first order −change; "
         "NaN where they are off by over 20 % of it"
     )
-    pair_names = f"first: {first}, second: {second}"
-    frame.attrs["conventions"] = [pair_names, note, *conventions(comparison, assignment), *scores.conventions]
+    names = f"first: {first}, second: {second}"
+    frame.attrs["conventions"] = [names, note, *conventions(comparison, assignment), *scores.conventions]
     frame.attrs["assignment"] = assignment
     frame.attrs["differences"] = differences(scored, pair)
-    frame.attrs["sentences"] = sentences(frame, result.label, (first, second), names)
+    frame.attrs["sentences"] = sentences(frame, result.label, (first, second), [s.name for s in comparison.clients])
     return frame
-
-
-def _columns(
-    comparison: Comparison, assignment: ModeAssignment, pair: Sequence[Side], of_modes: ModeParts
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the columns of shares and parts, and of which client each column is."""
-    sides = {"first": pair[0], "second": pair[1]}
-    columns: dict[str, Any] = share_columns(comparison, assignment, sides, reserved=RESERVED | OWN_COLUMNS)
-    of_clients = list(columns)[-len(comparison.clients) :]
-    names = {column: client.name for column, client in zip(of_clients, comparison.clients, strict=True)}
-    for k, part in enumerate(PARTS):
-        columns |= {f"{part}_part": of_modes.shown[:, k], f"{part}_error": of_modes.errors[:, k]}
-        columns[f"{part}_change"] = -of_modes.exact[:, k]
-    return columns, names
 
 
 def _summaries(result: Cells, clients: Sequence[Side]) -> list[tuple[Any, Any]]:
@@ -171,10 +158,10 @@ def differences(scored: ScoredRows, pair: Sequence[Side]) -> dict[str, float]:
     return dict(zip(PARTS, (first - second).tolist(), strict=True))
 
 
-def sentences(frame: pd.DataFrame, label: str, pair: tuple[str, str], clients: Mapping[str, str]) -> list[str]:
+def sentences(frame: pd.DataFrame, label: str, pair: tuple[str, str], clients: Sequence[str]) -> list[str]:
     """Return in words what each mode decides by avg and by all, and whose it is; the one they differ about most first.
 
-    By the exact change when its generated rows are left out. `clients` : column -> name
+    By the exact change when its generated rows are left out.
     """
     with_changes = frame.dropna(subset=["avg_change", "all_change"])
     with_changes = with_changes[(with_changes["first"] > 0) | (with_changes["second"] > 0)]
@@ -185,9 +172,9 @@ def sentences(frame: pd.DataFrame, label: str, pair: tuple[str, str], clients: M
     for place in with_changes.index[order(-apart)]:
         row = frame.loc[place]
         *_, which, number = row["mode"].split()
-        own = row[list(clients)].to_numpy(dtype=np.float64)
+        own = np.array([float(row[column]) for column in client_columns(clients).values()])
         shares = f"{row['first']:.0%} of {pair[0]}, {row['second']:.0%} of {pair[1]}"
-        whose = f"most frequent at {list(clients.values())[lowest(-own)]} ({own.max():.0%} of its rows)"
+        whose = f"most frequent at {clients[lowest(-own)]} ({own.max():.0%} of its rows)"
         changes = " and ".join(f"{_signed(row[f'{part}_change'])} ({label}-{part})" for part in PARTS)
         where = whose if own.max() > 0 else "at no client"
         lines.append(

@@ -7,7 +7,7 @@ shares with intervals, the p-value of all modes at once, and the nearest rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +29,10 @@ MAX_MODES, MAX_PERMUTATIONS, MAX_ROWS_NAMED = 20, 100_000, 5
 # The permutation test looks at so many rows at most, of both sides in proportion.
 MAX_ROWS_PERMUTED = 20_000
 SURPLUS, SHORTAGE = "too often", "too rarely"
-RESERVED = {"mode", "generated", "real", "p", "rows"} | {
-    f"{s}_{e}" for s in ("generated", "real") for e in ("low", "high")
+# Columns of the tables of modes that no client's column may have the name of.
+PARTS, SIDES = ("avg", "all"), ("generated", "real", "first", "second")
+RESERVED = {"mode", "p", "rows", *SIDES, *(f"{side}_{end}" for side in SIDES for end in ("low", "high"))} | {
+    f"{part}_{what}" for part in PARTS for what in ("part", "error", "change")
 }
 
 
@@ -221,12 +223,8 @@ def share_columns(
     assignment: ModeAssignment,
     generated: Mapping[str, Side],
     client_shares: Mapping[str, Sequence[float]] | None = None,
-    reserved: Set[str] = RESERVED,
 ) -> dict[str, np.ndarray]:
-    """Return the share of each side's rows in each mode, with intervals: generators, all clients, each client, last.
-
-    A client with the name of another column, or of one of `reserved`, is "client …".
-    """
+    """Return the share of each side's rows in each mode, with intervals: generators, all clients, each client."""
     size = assignment.vectors.shape[1]
     columns: dict[str, np.ndarray] = {}
     for name, side in generated.items():
@@ -237,11 +235,20 @@ def share_columns(
     used = [w * shares for w, shares in zip(comparison.weights, by_client, strict=True) if w]
     columns["real"] = np.minimum(1.0, np.sum(used, axis=0))
     columns["real_low"], columns["real_high"] = comparison.interval(columns["real"])
-    for side, shares in zip(comparison.clients, by_client, strict=True):
-        name = side.name
-        while name in reserved or name in columns:
-            name = f"client {name}"
-        columns[name] = shares
+    names = client_columns([side.name for side in comparison.clients])
+    return columns | dict(zip(names.values(), by_client, strict=True))
+
+
+def client_columns(clients: Sequence[str]) -> dict[str, str]:
+    """Return the column of each client by its name: that name, after "client " where another column has it."""
+    columns: dict[str, str] = {}
+    taken = RESERVED | set(clients)
+    for name in clients:
+        column = name
+        while column in RESERVED or (column != name and column in taken):
+            column = f"client {column}"
+        taken.add(column)
+        columns[name] = column
     return columns
 
 

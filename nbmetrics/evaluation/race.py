@@ -77,8 +77,8 @@ def race(
     Raises
     ------
     InvalidInput
-        For samplers of which no more rows can be drawn, a metric without influence values, a budget below the first
-        look, a store of another race; otherwise as `evaluate` does.
+        For samplers of which no more rows can be drawn or that repeat their rows, a metric without influence values, a
+        budget below the first look, a store of another race; otherwise as `evaluate` does.
 
     Source: successive elimination (Even-Dar et al. 2006, JMLR 7), with intervals by influence values.
 

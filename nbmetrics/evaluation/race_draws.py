@@ -20,16 +20,20 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import to_numpy
+from ..arrays import as_rows, to_numpy
 from ..distributions import Distribution, draw_rows
 from ..errors import InvalidInput, check_list, shown
 from ..federation import Federation, Generator
 from ..files import make_folder, open_plain, write
+from ..metrics import Sample
+from ..summaries.npz import read_header
 
 FORMAT, HEAD = 1, "nbmetrics-race.json"
 PROBE_ROWS = 4
 # How far the same rows may lie apart, in standard deviations of all: a GPU adds in any order.
 PROBE_TOLERANCE = 1e-2
+# Of the rows that come again; fewer kinds of rows may come in one order by chance.
+MIN_KINDS_REPEATED = 10
 MAX_SAMPLERS = 100
 MAX_HEAD_BYTES, MAX_NPY_HEAD_BYTES = 1_000, 10_000
 FIX = "Give a dict name -> function (n, rng) -> rows"
@@ -61,11 +65,13 @@ def _sources(name: Any, source: Any, by: str, federation: Federation, clients: S
     every = dict(zip(federation.names, generator.for_clients(federation.names), strict=False))
     parts = [every[client] for client in clients] if generator.is_by_client else [generator]
     extraction = federation.extraction and replace(federation.extraction, progress=False)
-    parts = [part.through(extraction) for part in parts]
+    parts = [part.through(extraction).with_columns_of(federation.clients) for part in parts]
     for part in parts:
         if not (part.answers or isinstance(part.source, Distribution)):
             seen = f"got {shown(part.source)}, of which no more rows can be drawn"
             raise InvalidInput(who, seen, FIX_INTRA if by == "intra" else FIX)
+        if isinstance(part.source, Distribution):
+            Sample.of(part.source, who, dim=federation.dim)
     return parts
 
 
@@ -91,6 +97,8 @@ class Draws:
         """Draw n more rows, or find them, of each part of a sampler; all parts or none."""
         new = [self._kept_or_drawn(name, look, n, part) for part in range(len(self.samplers[name]))]
         for rows, more in zip(self._parts[name], new, strict=True):
+            if rows:
+                _check_other_rows(name, rows[0], more)
             rows.append(more)
 
     def rows(self, name: str) -> list[np.ndarray]:
@@ -136,6 +144,16 @@ class Draws:
                 raise InvalidInput("store", seen, "Draw with rng alone, or give a new folder for another model")
 
 
+def _check_other_rows(name: str, first: np.ndarray, more: np.ndarray) -> None:
+    """Refuse a sampler that gives the same rows at each look, which would count as new ones."""
+    count = min(len(first), len(more))
+    if not np.array_equal(first[:count], more[:count]):
+        return
+    if len(np.unique(more[:count], axis=0)) >= MIN_KINDS_REPEATED:
+        seen = "gives the rows of its first look again"
+        raise InvalidInput(f"sampler {name!r}", seen, "Draw new rows with rng, which is another at each call")
+
+
 def _digest(name: str) -> bytes:
     return hashlib.sha256(name.encode()).digest()[:8]
 
@@ -170,8 +188,10 @@ def _read(path: Path, n: int, dim: int) -> np.ndarray | None:
     try:
         with open(open_plain(path, os.O_RDONLY, follow=False), "rb") as file:
             content = file.read(MAX_NPY_HEAD_BYTES + 8 * n * dim)
-        rows = np.load(io.BytesIO(content), allow_pickle=False)
-    except (OSError, ValueError, EOFError):
+        header = read_header(io.BytesIO(content))
+        if header.shape != (n, dim) or header.dtype.kind != "f" or len(content) != header.start + header.nbytes:
+            return None
+        rows = np.frombuffer(content, header.dtype, offset=header.start)
+        return to_numpy(as_rows(rows.reshape(n, dim, order="F" if header.is_by_columns else "C"), "rows"))
+    except (OSError, ValueError):  # InvalidInput, too: numbers that no sampler may give
         return None
-    is_whole = isinstance(rows, np.ndarray) and rows.shape == (n, dim) and rows.dtype.kind == "f"
-    return rows if is_whole and np.isfinite(rows).all() else None

@@ -47,9 +47,9 @@ def _zoom(table: pd.DataFrame, ax: Any) -> list[str]:
     """Show what lasted more than a look, and return who is above that."""
     lasted = table[table.groupby("sampler")["look"].transform("max") > 1]
     last = lasted[["low", "high"]].to_numpy()
-    if not np.isfinite(last).any():
+    low, high = (np.nanmin(last), np.nanmax(last)) if np.isfinite(last).any() else (0.0, 0.0)
+    if low == high:
         return []
-    low, high = np.nanmin(last), np.nanmax(last)
     margin = 0.06 * (high - low)
     ax.set_ylim(low - margin, high + margin)
     return [str(name) for name, rows in table.groupby("sampler", sort=False) if rows["score"].min() > high]

@@ -80,7 +80,7 @@ class RaceLog:
     @property
     def reason(self) -> str:
         """Why it is over, in a sentence."""
-        left, sure = joined(self.left), f"{1.0 - self.error:.6g}"
+        left, sure = joined(self.left), f"{1.0 - self.error:.12g}"
         within = f" to within {self.tolerance:g}" if self.tolerance else ""
         apart = f"{self.label} does not tell {left} apart{within}"
         if self.margin is not None:
@@ -177,6 +177,8 @@ def clients_noise(
         p = _p_values(federation, rows, clients, winner)
     except InvalidInput as error:
         return f"{NO_WINNER} What their own noise could alter is not known: {error}"
+    except KeyboardInterrupt:  # the race itself is over
+        return f"{NO_WINNER} What their own noise could alter is not known: it was interrupted."
     if any(map(math.isnan, p.values())):
         return f"{NO_WINNER} What their own noise could alter is not known: a score has no interval."
     doubts = [f"{name} (p = {value:.2g})" for name, value in p.items() if value > DOUBT]

@@ -75,6 +75,8 @@ def metric_list(metrics: Any) -> list[Metric[Any]]:
         raise InvalidInput("metrics", "is empty", "Give at least one, such as 'fid'")
     chosen = [metric_of(item) for item in items]
     check_names([metric.name for metric in chosen], "metrics")
+    for metric in chosen:
+        check_names([metric.label], f"metrics, label of {metric.name!r}")
     return chosen
 
 
@@ -237,6 +239,7 @@ class GeneratorSamples:
         share: int | None = None,
     ) -> None:
         self.name = generator.name or ""
+        generator = generator.with_columns_of(federation.clients)
         self._generator, self._seed, self._federation = generator, seed, federation
         self._count, self._exact = share or (ROWS_DRAWN if samples is None else samples), samples is None
         self._is_asked = federation.is_conditional

@@ -83,7 +83,11 @@ def two_sample(a: Any, b: Any, kernel: Any = BY_MEDIAN, *, permutations: int = 9
     # In an order that does not depend on which set a row is of: a median of many rows is one of some of them.
     kernel = kernel.resolve([Sample(rows=rows[np.lexsort(rows.T)])])
     parties = Parties(rows, sizes, tuple(size / n for size in sizes))
-    gaps, tie = kernel_gaps(kernel, parties, parties.deals(permutations, [seed, 3]))
+    with np.errstate(over="ignore", invalid="ignore"):  # refused below
+        gaps, tie = kernel_gaps(kernel, parties, parties.deals(permutations, [seed, 3]))
+    if not np.isfinite(gaps).all():
+        seen = "gives NaN or infinity for these rows"
+        raise InvalidInput("kernel", seen, "Give nm.RBF(), or rescale the rows")
     share = float(np.prod(parties.weights))
     convention = f"MMD² without bias, {kernel}; {permutations:,} random exchanges of the rows, seed {seed}"
     return TwoSampleTest(float(gaps[0]) / share, p_value(gaps, tie), convention)

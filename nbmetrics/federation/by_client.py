@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
@@ -86,6 +86,7 @@ def sources_in(folder: Path) -> Iterator[tuple[str, Path]]:
         entries = sorted((e for e in folder.iterdir() if e.name[0] != "."), key=lambda e: natural(e.name))
     except OSError as error:
         raise InvalidInput("source", f"{shown(str(folder))} cannot be read ({error.strerror})", FIX) from None
+    check_entries(entries, "source")
     folders = [entry for entry in entries if entry.is_dir()]
     rows = [entry for entry in entries if entry.is_file() and entry.suffix.lower() in ARRAYS]
     refusal = import_room("features").files.refusal_by_name
@@ -98,6 +99,15 @@ def sources_in(folder: Path) -> Iterator[tuple[str, Path]]:
         )
     yield from ((entry.name, entry) for entry in folders)
     yield from ((entry.stem, entry) for entry in rows)
+
+
+def check_entries(entries: Iterable[Path], argument: str) -> None:
+    """Raise InvalidInput for a link to nothing, or an array that is no file: a client would be left out unseen."""
+    for entry in entries:
+        is_there = entry.is_dir() or entry.is_file()
+        if not is_there and (entry.is_symlink() or entry.suffix.lower() in ARRAYS):
+            seen = f"{shown(str(entry))} is a link to nothing, or no regular file"
+            raise InvalidInput(argument, seen, "Mend it, or remove it")
 
 
 def check_call(function: Callable[..., Any], arguments: int, fix: str) -> None:

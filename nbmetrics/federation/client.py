@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from ..arrays import Array, as_rows, check_frames, column_names, concat, is_array
 from ..distributions import Distribution, as_distribution
 from ..errors import InvalidInput, check_list, check_names, check_number, shown
+from ..files import open_plain
 from ..lazy_imports import import_room
 from ..metrics.base import Sample
 from ..partition import labels_of
@@ -223,6 +225,7 @@ def open_npy(data: Any, argument: str) -> Any:
         return _open_npz(data, argument)
     fix = "Give the path of a .npy, .npz or parquet file, or of a folder or zip of images"
     try:
+        os.close(open_plain(Path(data), os.O_RDONLY))  # NumPy would wait for a FIFO
         array = np.load(data, mmap_mode="r", allow_pickle=False)
     except OSError as error:
         why = f": {error.strerror}" if error.strerror else ""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, as_rows, column_names, is_array, module_source
+from ..arrays import Array, as_rows, check_same_order, column_names, is_array, module_source
 from ..distributions import Distribution, draw_rows
 from ..errors import InvalidInput, check_list, check_names, shown
 from ..metrics.base import Sample
@@ -159,6 +159,15 @@ class Generator:
         """Return this generator without what it is for other clients than these."""
         return replace(self, source=self.source.only(names)) if isinstance(self.source, ByClient) else self
 
+    def with_columns_of(self, clients: Iterable[Any]) -> Generator:
+        """Return this generator; the frames that its function gives must have columns in the order of the clients'."""
+        columns = next((client.columns for client in clients if client.columns is not None), None)
+        if columns is None or self.columns is not None or not self.answers:
+            return self
+        own = copy(self)
+        object.__setattr__(own, "columns", columns)
+        return own
+
     def through(self, extraction: Any) -> Generator:
         """Return this generator as one of rows: its images through `extraction`, an `Extraction` or None.
 
@@ -226,7 +235,9 @@ class Generator:
         if is_array(rows) and rows.ndim in (3, 4):
             seen = f"gives an array of shape {tuple(rows.shape)}, and the clients have no extractor"
             raise InvalidInput(f"generator {self.name!r}", seen, f"Return rows (n, d). Of images: {NO_EXTRACTOR}")
-        return as_rows(rows, f"rows from generator {self.name!r}", dim=dim)
+        who = f"rows from generator {self.name!r}"
+        check_same_order([("the clients", self.columns), (who, column_names(rows))], who)
+        return as_rows(rows, who, dim=dim)
 
 
 def _sources_by_client(source: Any) -> ByClient:

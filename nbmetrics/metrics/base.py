@@ -378,9 +378,18 @@ def terms_of(metric: Metric[Any], real: Any, generated: Any) -> Terms:
         raise
     except InvalidInput as error:
         return error
-    if not isinstance(terms, Mapping) or any(np.ndim(value) for value in terms.values()):
+    if not isinstance(terms, Mapping) or not terms or not all(map(_is_number, terms.values())):
         raise InvalidInput("metrics", f"terms of {metric.name!r} gave {shown(terms)}", "Return a dict of named numbers")
     return terms
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a score can be added up of it; NaN and infinity can."""
+    try:
+        math.fsum([value])
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        return False
+    return np.ndim(value) == 0
 
 
 def losses(metric: Metric[Any], scores: Any) -> np.ndarray:
@@ -455,7 +464,10 @@ def _metric_of_plugin(name: str, argument: str) -> Metric[Any]:
     item = plugin.make(argument)
     if isinstance(item, str):
         raise plugin.refusal(argument, f"gives {shown(item)}, which is no metric")
-    metric = metric_of(item, argument)
+    try:
+        metric = metric_of(item, argument)
+    except InvalidInput as error:
+        raise plugin.refusal(argument, f"gives no metric: {error.seen}") from None
     if metric.name != plugin.name:  # a table would show it as another's
         raise plugin.refusal(argument, f"calls itself {shown(metric.name)}")
     return metric

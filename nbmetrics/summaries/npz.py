@@ -39,6 +39,16 @@ class Header(NamedTuple):
         return math.prod(self.shape) * self.dtype.itemsize
 
 
+def read_header(start: io.BytesIO) -> Header:
+    """Return what the first bytes of a .npy file say; ValueError of anything else."""
+    try:
+        version = np.lib.format.read_magic(start)
+        read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
+        return Header(*read(start, max_header_size=MAX_HEADER_BYTES), start.tell())
+    except Exception:  # NumPy reads the header as Python, and garbage makes that fail in many ways
+        raise ValueError("is no array in the .npy format") from None
+
+
 class ArrayFile:
     """An open .npz file."""
 
@@ -49,6 +59,8 @@ class ArrayFile:
             raise self.bad(f"contains {len(members):,} files")
         self._members = {member.filename.removesuffix(".npy"): member for member in members}
         self.names = tuple(self._members)
+        if len(self.names) < len(members):
+            raise self.bad("contains two arrays of one name")
 
     def bad(self, seen: str, fix: str = FIX) -> InvalidInput:
         """Return the refusal of this file."""
@@ -61,10 +73,8 @@ class ArrayFile:
 
     def _header(self, name: str, start: io.BytesIO) -> Header:
         try:
-            version = np.lib.format.read_magic(start)
-            read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
-            header = Header(*read(start, max_header_size=MAX_HEADER_BYTES), start.tell())
-        except Exception:  # NumPy reads the header as Python, and garbage makes that fail in many ways
+            header = read_header(start)
+        except ValueError:
             raise self.bad(f"contains {shown(name)}, which is no array in the .npy format") from None
         if header.dtype.kind not in "fiu":
             kind = "a pickle, which is not opened" if header.dtype.hasobject else f"of type {header.dtype}"

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..arrays import align, as_rows, mean_rows, to_numpy
+from ..arrays import LARGEST, align, as_rows, mean_rows, to_numpy
 from ..errors import InvalidInput, check_choice, check_flag, check_list, check_named_weights, check_names, shown
 from ..evaluation.cells import Cells, KeptCells, PoolOnlyClient, mixture_or_refusal
 from ..federation.image_sources import are_images, extraction_of, features_of
@@ -36,6 +36,9 @@ else:
 ONE_CLIENT = "Client 1"
 # What `generated_kind` holds: nothing came yet, rows for all clients together, or rows that name their client.
 NONE, WHOLE, BY_CLIENT = 0, 1, 2
+# Rows, and sums over them of cubes of the largest features that rows may have, of states from elsewhere.
+MAX_ROWS, MAX_SUM = 10**12, 1e150
+MAX_STATE_BYTES = 2**36
 STATES = ("centre", "generated_kind", "real_sums", "generated_sums")
 
 
@@ -165,8 +168,9 @@ class Score(Base):
         if not is_real and self._kind not in (NONE, kind):
             raise _mixed_kinds()
         positions = self._positions(rows.shape[0], client, is_real)
-        centre = self.centre if self._has_centre else mean_rows(rows)
         sums = self.metric.additive_sums(rows.shape[1])
+        self._check_memory(rows.shape[1], sums.length)
+        centre = self.centre if self._has_centre else mean_rows(rows)
         added = {i: sums.of_rows(rows if at is None else rows[at], centre) for i, at in positions.items()}
         with torch.inference_mode(False):
             self._store(centre.clone(), NONE if is_real else kind, sums.length)
@@ -198,8 +202,11 @@ class Score(Base):
         """Add the rows that another `Score` of the same metric and clients has, or its `metric_state`."""
         state = incoming_state
         if isinstance(state, Score):
+            fix = "Give one of the same metric and clients"
             if (state.clients, state.metric.name) != (self.clients, self.metric.name):
-                raise InvalidInput("incoming_state", f"is {state!r}", "Give one of the same metric and clients")
+                raise InvalidInput("incoming_state", f"is {state!r}", fix)
+            if state.metric.convention != self.metric.convention:
+                raise InvalidInput("incoming_state", f"is of {state.metric.convention}", fix)
             state = state.metric_state
         self._check_state(state, "incoming_state")
         both = [self._aligned(own, [self.metric_state, state]) for own in (self.metric_state, state)]
@@ -229,6 +236,14 @@ class Score(Base):
             batch = features_of(batch, self.extraction, "batch")
         rows = as_rows(batch, "batch", dim=self.centre.numel() or None)
         return align(rows, self.centre)[0].to(self.centre.device)
+
+    def _check_memory(self, dim: int, length: int) -> None:
+        """Raise InvalidInput for features of which the sums take too much memory."""
+        count = len(self.clients)
+        if 8 * length * count > MAX_STATE_BYTES:
+            parties = f"{count:,} client{'s' * (count > 1)}"
+            seen = f"has {dim:,} features: the sums of {parties} take {8e-9 * length * count:,.0f} GB"
+            raise InvalidInput("batch", seen, "Give fewer features or clients, or the rows to nm.evaluate")
 
     def _positions(self, count: int, client: Any, is_real: bool) -> dict[int, Tensor | None]:
         """The places of the clients of a batch, and which rows are of each; None for all of them."""
@@ -321,14 +336,19 @@ class Score(Base):
             self._check_state(held, "state_dict")
         self._computed = None
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
+        for name in held:  # sums are added in place, and a checkpoint is left as it is
+            setattr(self, name, getattr(self, name).clone())
 
     def _check_state(self, state: Any, argument: str) -> None:
         """Raise InvalidInput for states that are not of this metric and these clients."""
-        missing = [name for name in STATES if not torch.is_tensor(dict(state).get(name))]
-        if missing:
-            raise InvalidInput(argument, f"lacks {_list(missing)}", "Give the metric_state of a Score")
+        fix = "Give the metric_state of a Score"
+        if not isinstance(state, Mapping):
+            raise InvalidInput(argument, f"got {shown(state)}", fix)
+        if missing := [name for name in STATES if not torch.is_tensor(state.get(name))]:
+            raise InvalidInput(argument, f"lacks {_list(missing)}", fix)
         centre, kind, real, generated = (state[name] for name in STATES)
-        is_sound = all(part.dtype == torch.float64 and bool(part.isfinite().all()) for part in state.values())
+        largest = LARGEST, BY_CLIENT, MAX_SUM, MAX_SUM
+        is_sound = all(_is_bounded(state[name], most) for name, most in zip(STATES, largest, strict=True))
         is_sound = is_sound and centre.ndim == 1 and kind.shape == (1,) and float(kind[0]) in (NONE, WHOLE, BY_CLIENT)
         if is_sound and not centre.numel():
             is_sound = not real.numel() and not generated.numel() and not float(kind[0])
@@ -337,7 +357,7 @@ class Score(Base):
             shapes = (parties, length), ({NONE: 0, WHOLE: 1, BY_CLIENT: parties}[int(kind[0])], length)
             counts = [float(count) for some in (real, generated) if some.numel() for count in some[:, 0]]
             is_sound = (real.shape == shapes[0] and (generated.shape == shapes[1] or not generated.numel())) and all(
-                count >= 0.0 and count == int(count) for count in counts
+                0.0 <= count <= MAX_ROWS and count == int(count) for count in counts
             )
         if not is_sound:
             seen = f"is not of {self.metric.name} of {len(self.clients)} client{'s' * (len(self.clients) > 1)}"
@@ -407,6 +427,12 @@ def _rows_seen(metric: Any, real: np.ndarray, generated: np.ndarray, dim: int) -
     span = f"{counts[0]:,} to " * (counts[0] < counts[-1]) + f"{counts[-1]:,} rows per client"
     cautions = tuple(metric.cautions(clients, [stand_ins[of_generated[0]]]))
     return {"clients": clients, "cautions": cautions, "span": span, "sent": (span,)}
+
+
+def _is_bounded(state: Tensor, most: float) -> bool:
+    """Whether a state is numbers within ±most."""
+    is_read = state.dtype == torch.float64 and state.layout == torch.strided and not state.is_meta
+    return is_read and bool((state.abs() <= most).all())  # NaN is not
 
 
 def _zeros(*shape: int) -> Tensor:

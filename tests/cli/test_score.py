@@ -7,6 +7,7 @@ import re
 import shutil
 import warnings
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -444,6 +445,31 @@ def test_runs_are_those_of_models(features, run, tmp_path):
     assert run("score", "real", "near", "far", "--runs", "--by-class")[0] == 2
     code, _, err = run("score", "real", "narrow.npy", "--runs")
     assert code == 2 and "--runs" in err
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: os.symlink("nowhere", path)])
+def test_a_client_that_is_no_file_is_not_left_out_unseen(make, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = np.random.default_rng(0).normal(size=(20, 2))
+    for folder in ("real", "made"):
+        Path(folder).mkdir()
+        for name in ("north", "south"):
+            np.save(f"{folder}/{name}.npy", rows)
+    make("made/west.npy")
+    code, _, err = run("score", "real", "made", "--by-class")
+    assert code == 2 and "west.npy' is a link to nothing, or no regular file" in err
+    make("real/west.npy")
+    for words in (("real", "made/north.npy"), ("real", "made", "--by-class")):
+        code, _, err = run("score", *words)
+        assert code == 2 and "west.npy' is a link to nothing, or no regular file" in err
+
+
+def test_a_pickle_is_not_advised(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("rows.npy", np.ones((9, 2)))
+    Path("pickle.npy").write_bytes(b"no array")
+    code, _, err = run("score", "rows.npy", "pickle.npy")
+    assert code == 2 and "contains no array of numbers" in err and "pickle=" not in err
 
 
 def test_by_class_reads_folders_of_images(folder, run, tmp_path):

@@ -236,6 +236,26 @@ def test_parts_are_the_first_order_of_leaving_few_rows_out(data):
         assert np.isnan(ModeParts(-parts.parts, parts.exact).shown).all()
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_clients_with_the_names_of_columns_keep_their_shares(data, order):
+    clients, generators = data
+    names = ["real", "rows", "mode", "avg_change", "p", "client p"]
+    expected = nm.evaluate(clients, generators, "fid").disagreement("g", "h", settings=METRIC)
+    renamed = dict(list(zip(names, clients.values(), strict=True))[::order])
+    scores = nm.evaluate(renamed, generators, "fid")
+    table = scores.disagreement("g", "h", settings=METRIC)
+    columns = ["client real", "client rows", "client mode", "client avg_change", "client client p", "client p"]
+    for name, column in zip(clients, columns, strict=True):
+        np.testing.assert_allclose(table[column], expected[name], atol=1e-9)
+        assert column in scores.modes("g", METRIC, permutations=0)
+    if order < 0:  # of clients that hold as much, another is the first
+        return
+    new_name = dict(zip(clients, names, strict=True))
+    for said, before in zip(table.attrs["sentences"], expected.attrs["sentences"], strict=True):
+        name = before.partition("most frequent at ")[2].partition(" ")[0]
+        assert said == before.replace(f"at {name} ", f"at {new_name[name]} ")
+
+
 def test_refusals_say_the_way_out(data, scores, tmp_path):
     clients, generators = data
     with pytest.raises(nm.InvalidInput, match="generator"):

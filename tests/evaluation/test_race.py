@@ -5,8 +5,10 @@ How often races err: tests/calibration/race.py.
 
 import itertools
 import math
+import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import norm
 
@@ -247,6 +249,58 @@ def test_a_larger_budget_goes_on_and_damaged_files_are_drawn_again(tmp_path):
     assert same(race(ALIKE, budget=3_000, store=tmp_path), large)
 
 
+def npy(shape, content=b""):
+    """A .npy file that claims this shape."""
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + content
+
+
+DAMAGED = {
+    "zip": b"PK\x03\x04 and no more",
+    "endless": npy("(10000000000000,)"),
+    "beyond a number": npy(f"({2**70},)"),
+    "open brackets": npy("(((("),
+    "huge numbers": npy(f"(50, {D})", np.full((50, D), 1e300).tobytes()),
+    "infinite numbers": npy(f"(50, {D})", np.full((50, D), np.inf).tobytes()),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGED)
+def test_whatever_a_file_of_the_store_holds_it_is_drawn_again(kind, tmp_path):
+    whole = race(ALIKE, budget=500, store=tmp_path)
+    for path in tmp_path.glob("*-50-0.npy"):
+        path.write_bytes(DAMAGED[kind])
+    assert same(race(ALIKE, budget=500, store=tmp_path), whole)
+
+
+@pytest.mark.parametrize(
+    "stuck",
+    [
+        lambda n, rng: np.random.default_rng(0).normal(size=(n, D)),
+        lambda n, rng: np.resize(CLIENTS["north"], (n, D)),
+    ],
+)
+def test_a_sampler_that_repeats_its_rows_is_refused(stuck):
+    with pytest.raises(nm.InvalidInput, match="sampler 'stuck': gives the rows of its first look again"):
+        race({"stuck": stuck, "so too": stuck})
+
+
+def test_a_sampler_of_few_kinds_of_rows_may_repeat_them():
+    corners = lambda n, rng: np.where(rng.random((n, 1)) < 1e-3, 1.0, np.zeros(D))  # noqa: E731
+    assert race({"corners": corners, "constant": lambda n, rng: np.ones((n, D))}, tolerance=1e9).stopped
+
+
+def test_samplers_without_spread_are_drawn_without_a_warning():
+    constant = lambda n, rng: np.ones((n, D))  # noqa: E731
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        race({"one": constant, "other": constant}, budget=300).plot()
+
+
+def test_a_tiny_error_is_no_certainty():
+    assert "with confidence 0.999999999:" in race({"near": gaussian(1.1), "far": gaussian(9.0)}, error=1e-9).reason
+
+
 def test_a_store_refuses_another_model_seed_or_folder(tmp_path):
     race(ALIKE, budget=500, store=tmp_path)
     with pytest.raises(nm.InvalidInput, match="sampler 'other' gives other rows"):
@@ -266,6 +320,16 @@ def test_an_interrupt_keeps_what_is_there():
     assert stopped.table["look"].max() == 3 and stopped.draws["one"] > stopped.draws["other"]
     with pytest.raises(KeyboardInterrupt):
         race({**ALIKE, "other": Counting(ALIKE["other"], 0)})
+
+
+def test_an_interrupt_after_the_last_look_keeps_the_winner(monkeypatch):
+    def interrupted(*inputs, **settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("nbmetrics.evaluation.race_result.evaluate", interrupted)
+    found = race()
+    assert found.winner == "near" and found.stopped == "winner"
+    assert found.clients_noise.endswith("is not known: it was interrupted.")
 
 
 def test_the_clients_own_noise_is_that_of_an_evaluation():
@@ -300,12 +364,19 @@ def test_heavy_tails_have_no_interval_and_the_reason_says_so():
     assert found.cautions
 
 
+def frames(columns):
+    return lambda n, rng: pd.DataFrame(rng.normal(size=(n, D)), columns=list(columns))
+
+
+FRAMES = {"a": frames("xyz")(40, RNG)}
 REFUSED = {
     "one sampler": (lambda: race({"a": gaussian(1)}), "samplers", "at least 2"),
     "no dict": (lambda: race([gaussian(1)] * 2), "samplers", "dict name"),
     "rows": (lambda: race({"a": CLIENTS["north"], "b": gaussian(1)}), "sampler 'a'", "function"),
     "few rows": (lambda: race({"a": lambda n, rng: np.zeros((n - 1, D)), "b": gaussian(1)}), "'a'", "Return n rows"),
     "too wide": (lambda: race({"a": lambda n, rng: np.zeros((n, 9)), "b": gaussian(1)}), "'a'", "same features"),
+    "dimension": (lambda: race({"a": nm.Gaussian([3.0]), "b": gaussian(1)}), "sampler 'a'", "one space"),
+    "columns": (lambda: race({"a": frames("yxz"), "b": gaussian(1)}, FRAMES), "generator 'a'", "the same order"),
     "one argument": (lambda: race({"a": lambda n: None, "b": gaussian(1)}), "sampler 'a'", "n, rng"),
     "by client": (lambda: race({"a": {"north": gaussian(1), "south": gaussian(1)}, "b": gaussian(1)}), "'a'", "intra"),
     "intra of two arguments": (lambda: race(ALIKE, FEDERATION, "fid", "intra"), "'one'", "client, n, rng"),

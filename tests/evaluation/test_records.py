@@ -32,6 +32,21 @@ def test_they_are_the_rows_of_the_table_with_conventions(uncertainty, own):
         assert record["cautions"].splitlines() == scores.cautions and record["higher_is_better"] is False
 
 
+def test_a_generator_beside_runs_of_models_has_no_group():
+    generators = {"ddpm": [OWN["a"], OWN["b"]], "alone": CLIENTS["a"] + 1}
+    records = nm.evaluate(CLIENTS, generators, "fid", progress=False).to_records()
+    assert json.loads(json.dumps(records, allow_nan=False)) == records
+    assert [record["group"] for record in records] == ["ddpm", "ddpm", None]
+
+
+@pytest.mark.parametrize("clients", [False, True])
+def test_csv_of_a_generator_beside_runs_of_models(clients, tmp_path):
+    generators = {"=ddpm": [OWN["a"], OWN["b"]], "alone": CLIENTS["a"] + 1}
+    path = nm.evaluate(CLIENTS, generators, "fid", progress=False).to_csv(tmp_path / "a.csv", clients=clients)
+    groups = [line.split(",")[1] for line in path.read_text().splitlines()[1:]]
+    assert sorted(set(groups)) == ['""', '"\'=ddpm"']
+
+
 def test_what_has_no_value_is_none_and_a_saved_table_gives_the_same(tmp_path):
     few = {"a": CLIENTS["a"], "b": CLIENTS["b"][:3]}
     scores = nm.evaluate(few, {"g": OWN["a"]}, ["fid", "precision"], progress=False)

@@ -18,6 +18,7 @@ import numpy as np
 
 from ...arrays import to_numpy
 from ...errors import InvalidInput
+from ...evaluation.modes import client_columns
 from ...evaluation.scores import Scores
 from ...ranking import order
 from .json_numbers import json_number
@@ -69,7 +70,7 @@ def _mode_json(mode: pd.Series, clients: Sequence[str], sources: dict[str, Any],
         rows, images = sources[name]
         nearest.append(rows[place])
         carriers += with_pictures([{"of": name, "row": int(place)}], images, len(rows))
-    own = [float(mode[name if name in mode else f"client {name}"]) for name in clients]
+    own = [float(mode[column]) for column in client_columns(clients).values()]
     return {
         "name": mode["mode"],
         "first": json_number(mode["first"]),

@@ -306,7 +306,7 @@ class LiveRun(Run):
                 self._called_alarms.add(alarm)
                 try:
                     call(alarm)
-                except Exception as error:  # the user's own
+                except (Exception, SystemExit) as error:  # the user's own
                     self._scoring_thread.errors.add(f"the call of alarm {alarm.alarm!r} raised {error!r}")
         self._call_time = time.monotonic()
         self._call_seconds = self._call_time - now

@@ -219,7 +219,7 @@ class ScoringThread:
             self._record(batch)
             if not self._queue:
                 self._on_idle()
-        except Exception as error:  # the thread must outlive it
+        except (Exception, SystemExit) as error:  # the thread must outlive it
             self.errors.add(f"step {batch[0].step} was not recorded: {error!r}")
 
     def _next_batch(self) -> list[StepRecord]:

@@ -50,7 +50,7 @@ class StepLogger:
             for step, values in step_values(history, added):
                 try:
                     self._log(values, step=step)
-                except Exception as error:  # of the tracker, or of the network: training must not end for it
+                except (Exception, SystemExit) as error:  # of the tracker: training must not end for it
                     seen = f"step {step} was not logged to {self._name}: {type(error).__name__}: {error}"
                     self._error = self._error or printable(seen, MAX_ERROR_LETTERS)
                     self._tell(self._error)

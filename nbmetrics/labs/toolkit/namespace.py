@@ -25,7 +25,8 @@ def suitable() -> dict[str, Any]:
     if shell is None:
         return {}
     hidden = getattr(shell, "user_ns_hidden", {})
-    variables = {k: v for k, v in shell.user_ns.items() if not k.startswith("_") and k not in hidden}
+    named = {k: v for k, v in shell.user_ns.items() if isinstance(k, str)}
+    variables = {k: v for k, v in named.items() if not k.startswith("_") and k not in hidden}
     data = {name: value for name, value in variables.items() if _may_be_data(value)}
     return dict(sorted(data.items())[:MAX_VARIABLES_LISTED])
 

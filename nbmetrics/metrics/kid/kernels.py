@@ -303,6 +303,8 @@ class FunctionKernel(Kernel):
             what = f"shape {tuple(values.shape)}" if is_array(values) else type(values).__name__
             seen = f"returned {what} for {x.shape[0]} and {y.shape[0]} rows"
             raise InvalidInput("kernel", seen, "Return one value for each pair of rows")
+        if "complex" in str(values.dtype) or "object" in str(values.dtype):
+            raise InvalidInput("kernel", f"returned {values.dtype}", "Return real numbers")
         return values
 
     def elementwise(self, x: Array, y: Array) -> Array:

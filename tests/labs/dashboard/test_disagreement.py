@@ -44,6 +44,14 @@ def test_the_page_gets_the_modes_of_the_two_leaders_only_when_it_asks():
     lab.close()
 
 
+def test_clients_may_have_the_names_of_columns():
+    lab = nm.Dashboard(dict(zip(("real", "rows", "mode"), CLIENTS.values(), strict=True)), GENERATORS, "fid")
+    lab.wait()
+    largest = asked(lab)["modes"][0]
+    assert int(np.argmax(largest["clients"])) == 2 and max(largest["clients"]) > 0.3
+    lab.close()
+
+
 def test_other_metrics_and_tables_say_why_there_are_none():
     lab = nm.Dashboard(CLIENTS, GENERATORS, "precision")
     lab.wait()

@@ -92,6 +92,17 @@ def test_a_tracker_that_fails_is_told_once_and_the_training_goes_on(monitor):
     assert len(monitor.table) == 8
 
 
+@pytest.mark.filterwarnings("ignore::nbmetrics.labs.monitor.live_run.MonitorWarning")
+def test_a_tracker_that_exits_ends_neither_the_scores_nor_the_program(monitor):
+    def exits(values, step):
+        raise SystemExit(3)
+
+    monitor.to(exits)
+    run(monitor, range(3))
+    assert monitor.wait(20) and len(monitor.table) == 6
+    assert monitor.troubles == ["step 0 was not logged to exits: SystemExit: 3 (3 times)"]
+
+
 def test_scores_without_a_value_are_left_out(monitor):
     tracker = Tracker()
     monitor.to(tracker)

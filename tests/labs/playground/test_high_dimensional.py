@@ -306,7 +306,7 @@ class Closed:
 
 
 def test_one_odd_variable_does_not_hide_the_others(monkeypatch, opened):
-    variables = {"closed": Closed(), "lazy": Lazy(), "rows": np.arange(18.0).reshape(9, 2)}
+    variables = {3: Closed(), "closed": Closed(), "lazy": Lazy(), "rows": np.arange(18.0).reshape(9, 2)}
     lab = opened(nm.Playground)
     shell = SimpleNamespace(user_ns=variables, events=SimpleNamespace(trigger=print))
     monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: shell)
