@@ -75,7 +75,9 @@ test("a verdict in a few words", () => {
   assert.equal(said("winner", ["A"], ["B"]), "A by avg, B by all");
   assert.equal(said("tie", ["A", "B"]), "A and B tie");
   assert.equal(said("tie", ["A", "B", "C"]), "3 tie");
-  assert.equal(said("tie", ["A", "B"], ["A"]), "no single winner");
+  assert.equal(said("tie", ["A", "B"], ["A"]), "only A by both");
+  assert.equal(said("tie", ["A", "B", "C"], ["A", "B"]), "no single winner");
+  assert.equal(said("tie", ["A"], ["B"]), "no single winner");
   assert.equal(said("size", ["A"], ["B"]), "order explained by sample size");
   assert.equal(said("unknown", ["A", "B"]), "not enough data");
 });

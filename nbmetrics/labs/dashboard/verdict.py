@@ -166,8 +166,12 @@ def _state_and_headline(
     by = f", by {average} and by all" if len(sides) > 1 else ""
     always = f"; {average} and all always agree" if about.same else ""
     if set(winners[0]) != set(winners[-1]):
-        doubt = "" if set(winners[0]) & set(winners[-1]) else ", which may be chance"
-        return "tie", f"{on}there is no single winner: {_leaders_by_each(names, winners, about.by)}{doubt}."
+        by_both = [g for g in winners[0] if g in winners[-1]]
+        doubt = "" if by_both else ", which may be chance"
+        head = "there is no single winner"
+        if len(by_both) == 1:
+            head = f"only {names[by_both[0]]} is among the best by {average} and by all"
+        return "tie", f"{on}{head}: {_leaders_by_each(names, winners, about.by)}{doubt}."
     if len(winners[0]) == 1:
         return "winner", f"{on}{join_names(names, winners[0])} wins{by}{always}."
     if len(winners[0]) == 2:

@@ -123,7 +123,9 @@ class FederationView:
 
 def test_the_mean_over_clients_is_intra_wherever_it_is_named(lab):
     assert all("avg" not in sentence for sentence in lab.verdict)
-    assert lab.verdict[0].startswith("On FID, there is no single winner: honest wins by intra; shared, honest and ")
+    assert lab.verdict[0].startswith(
+        "On FID, only honest is among the best by intra and by all: honest wins by intra; "
+    )
     assert lab.certificate().winner == "honest"
 
 

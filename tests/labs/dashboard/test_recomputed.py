@@ -91,7 +91,7 @@ WORDS = {
     "size": r"first by avg and .* by all, which .*sample size",
     "unknown": r"this may be chance",
     "winner": r" wins(,|;)",
-    "tie": r"(are tied|tie of \d|no single winner)",
+    "tie": r"(are tied|tie of \d|no single winner|among the best)",
 }
 
 

@@ -148,7 +148,8 @@ CASES = {
         dict(avg=[1, 1.02], pooled=[1, 2], enough=None, p=0.01),
         "tie",
         [
-            "On FID, there is no single winner: Narrow and Wide are tied by avg; Narrow wins by all.",
+            "On FID, only Narrow is among the best by avg and by all: "
+            "Narrow and Wide are tied by avg; Narrow wins by all.",
             "Narrow is ahead of Wide: one-sided p = 0.39, unadjusted.",
             "Checked: the clients differ by more than chance (p = 0.01).",
         ],

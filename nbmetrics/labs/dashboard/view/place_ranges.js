@@ -274,7 +274,9 @@ export function briefly({ state, avg, all }, average = "avg") {
   if (state === "unknown")
     return avg.length === 1 && all.length === 1 ? `${avg[0]}, not shown to be best` : "not enough data";
   const isSame = avg.length === all.length && avg.every((name) => all.includes(name));
-  if (!isSame) return state === "winner" ? `${avg[0]} by ${average}, ${all[0]} by all` : "no single winner";
+  if (!isSame && state === "winner") return `${avg[0]} by ${average}, ${all[0]} by all`;
+  const byBoth = avg.filter((name) => all.includes(name));
+  if (!isSame) return byBoth.length === 1 ? `only ${byBoth[0]} by both` : "no single winner";
   return avg.length === 1 ? `${avg[0]} wins` : avg.length === 2 ? `${avg.join(" and ")} tie` : `${avg.length} tie`;
 }
 

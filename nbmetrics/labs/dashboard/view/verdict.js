@@ -103,8 +103,11 @@ function stateAndHeadline(names, sides, winners, about, size) {
   const by = last > 0 ? `, by ${about.average} and by all` : "";
   const always = about.same ? `; ${about.average} and all always agree` : "";
   if (!isSame(winners[0], winners[last])) {
-    const doubt = isShared(winners[0], winners[last]) ? "" : ", which may be chance";
-    return { state: "tie", body: `${on}there is no single winner: ${each(names, winners, about)}${doubt}.` };
+    const byBoth = winners[0].filter((g) => winners[last].includes(g));
+    const doubt = byBoth.length ? "" : ", which may be chance";
+    const best = `only ${names[byBoth[0]]} is among the best by ${about.average} and by all`;
+    const head = byBoth.length === 1 ? best : "there is no single winner";
+    return { state: "tie", body: `${on}${head}: ${each(names, winners, about)}${doubt}.` };
   }
   const [who, count] = [listed(names, winners[0]), winners[0].length];
   if (count === 1) return { state: "winner", body: `${on}${who} wins${by}${always}.` };
