@@ -194,7 +194,7 @@ class Generator:
             return Sample(stream=self.source)
         if not self.answers:
             return Sample.of(self.source, f"generator {self.name!r}", dim=dim)
-        rows = self._rows(self.source(n, np.random.default_rng(seed)), dim)
+        rows = self._rows(self._call(n, np.random.default_rng(seed)), dim)
         if len(rows) > n:
             seen = f"has {len(rows):,} where {n:,} were asked for"
             raise InvalidInput(f"rows from generator {self.name!r}", seen, "Return n rows, or give the rows themselves")
@@ -216,7 +216,7 @@ class Generator:
         if isinstance(self.source, Distribution):
             rows = draw_rows(self.source, len(condition), rng, who)
         elif callable(self.source):
-            rows = self.source(condition, rng)
+            rows = self._call(condition, rng)
         else:
             kind = "moments" if isinstance(self.source, Moments) else "rows"
             seen = f"{self.name!r} is {kind}, which cannot answer a condition"
@@ -226,6 +226,14 @@ class Generator:
             seen = f"has {len(rows)} for {len(condition)} rows of x"
             raise InvalidInput(who, seen, "Return one row for each row of x")
         return Sample(rows=rows, condition=condition)
+
+    def _call(self, *arguments: Any) -> Any:
+        """Return what the function gives; an error of its own is told with the generator's name."""
+        try:
+            return self.source(*arguments)
+        except Exception as error:
+            error.add_note(f"while generator {self.name!r} was drawn from")
+            raise
 
     def _with_source(self, source: Any, extraction: Any) -> Generator:
         return replace(self, source=source, extraction=extraction)

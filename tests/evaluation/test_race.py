@@ -398,3 +398,12 @@ def test_is_refused_by_name_with_the_fix(case):
     with pytest.raises(nm.InvalidInput) as refusal:
         call()
     assert argument in refusal.value.argument and fix in refusal.value.fix
+
+
+def test_an_error_in_a_sampler_is_told_with_its_name():
+    def broken(n, rng):
+        raise ZeroDivisionError("of its own")
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        nm.race(FEDERATION, {"fine": lambda n, rng: rng.normal(size=(n, FEDERATION.dim)), "broken": broken})
+    assert caught.value.__notes__ == ["while generator 'broken' was drawn from"]
