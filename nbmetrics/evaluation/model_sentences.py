@@ -41,6 +41,13 @@ def model_lines(scores: ScoresProtocol) -> list[str]:
     return lines
 
 
+def model_verdict(scores: ScoresProtocol, metric: str) -> str:
+    """Return which models differ by more than their runs do, by each aggregate; "" without runs of two models."""
+    if not has_runs(scores) or len(models_of(scores.generators, scores.groups)) < 2:
+        return ""
+    return " ".join(_verdict(scores, metric, part) for part in scores.result(metric).aggregates)
+
+
 def _label(scores: ScoresProtocol, metric: str, part: str) -> str:
     label = scores.label(metric) if model_winners(scores, metric).is_corrected else scores.plain_label(metric)
     return f"{label}-{part}"

@@ -252,6 +252,7 @@ class Comparison(ABC):
             "tested": self.has_verdict(shares),
             "why": {m: own.why for m, own in scores.items() if own.why},
             "verdict": {m: list(self.verdict(m, scene).sentences) for m in scores},
+            "models": {m: said for m in scores if (said := self.model_verdict(m, scene))},
             **self._decisions(scene, scores),
         }
 
@@ -274,7 +275,13 @@ class Comparison(ABC):
     @atomic
     def verdict(self, metric: str, scene: DashboardScene) -> Verdict:
         """Return the verdict on one metric, of the generators of a scene."""
-        return verdict_of(scene.generators, self._scores_on_show(metric, scene), self.names)
+        return verdict_of(
+            scene.generators, self._scores_on_show(metric, scene), self.names, self.model_verdict(metric, scene)
+        )
+
+    def model_verdict(self, metric: str, scene: DashboardScene) -> str:
+        """Return which models differ by more than their runs do; "" where no generators on show are runs of models."""
+        return ""
 
     @atomic
     def certificate(self, scene: DashboardScene) -> Certificate:

@@ -13,6 +13,7 @@ from ...arrays import to_float64, to_numpy
 from ...errors import InvalidInput, check_weights, shown
 from ...evaluation.heterogeneity import Parties, client_kernel_means, p_kid
 from ...evaluation.influence import Influence
+from ...evaluation.model_sentences import model_verdict
 from ...evaluation.scores import Scores
 from ...evaluation.store import Store
 from ...federation import Federation, as_generator, as_generators
@@ -73,6 +74,7 @@ class FederationComparison(Comparison):
         self._has_kid_gaps = False
         self._generators_with_costs: tuple[str, ...] = ()
         self._pvalues: dict[Weights, float | None] = {}
+        self._model_verdicts: dict[tuple[str, Weights, tuple[str, ...]], str] = {}
         self._slopes: dict[tuple[str, str, Weights], np.ndarray | None] = {}
 
     @property
@@ -106,13 +108,17 @@ class FederationComparison(Comparison):
     def add(self, name: str, source: Any) -> None:
         generator = as_generator(source, name, may_be_by_client=True)
         self._filling.add(_read_images_once(generator, self.federation))
-        self.ledger, self._generators_with_costs = (), ()
+        self._forget_decisions()
 
     @atomic
     def remove(self, name: str) -> None:
         self._filling.remove(name)
-        self.ledger, self._generators_with_costs = (), ()
+        self._forget_decisions()
         self._strips.forget(name)
+
+    def _forget_decisions(self) -> None:
+        """Forget what depends on which generators there are."""
+        self.ledger, self._generators_with_costs, self._model_verdicts = (), (), {}
 
     @property
     def strips(self) -> Mapping[str, Any]:  # type: ignore[override]
@@ -227,6 +233,16 @@ class FederationComparison(Comparison):
     def scores_of(self, scene: DashboardScene) -> Scores:
         self._filling.compute_mixtures(scene.generators)
         return self._filling.scores_of(scene.generators).with_weights(scene.shares)
+
+    def model_verdict(self, metric: str, scene: DashboardScene) -> str:
+        groups = [self._filling.source(name).group for name in scene.generators]
+        if not any(groups) or scene.shares != self._current_weights or not self._filling.has_all_noise:
+            return ""
+        key = metric, scene.shares, scene.generators
+        if key not in self._model_verdicts:
+            kept = dict(list(self._model_verdicts.items())[-MAX_WEIGHTS_KEPT:])
+            self._model_verdicts = {**kept, key: model_verdict(self.scores_of(scene), metric)}
+        return self._model_verdicts[key]
 
     def details(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
         if scene.client not in self.names or scene.generator not in self.generators:

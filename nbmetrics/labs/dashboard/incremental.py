@@ -233,6 +233,14 @@ class IncrementalEvaluation(Evaluation):
         one, every = (NoiseColumn.unknown(DRAWS, n, NOT_YET) for n in (1, len(self.names)))
         return Noise.of([g.noise or every for g in generators], [g.pooled_noise.get(weights, one) for g in generators])
 
+    @property
+    def has_all_noise(self) -> bool:
+        """Whether every score under the present weights is computed, and its noise where that is asked for."""
+        return all(
+            generator.is_complete(self.weights) and (self.design is None or generator.has_noise(self.weights))
+            for generator in self._generators.values()
+        )
+
     def _try_summary(self, name: str, metric: str) -> GeneratorScores:
         """The generator with its summary, or with what is wrong with it in its place."""
         try:

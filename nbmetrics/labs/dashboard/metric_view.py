@@ -279,11 +279,14 @@ def counted_weights(weights: np.ndarray, counts: np.ndarray) -> np.ndarray | Non
     return kept / total if total >= MIN_WEIGHT_WITH_NOISE else None
 
 
-def verdict_of(names: Sequence[str], scores: WeightedScores, clients: Sequence[str]) -> Verdict:
-    """Return the verdict on one metric, of the generators `names`; its second sentence says what to do."""
+def verdict_of(names: Sequence[str], scores: WeightedScores, clients: Sequence[str], of_models: str = "") -> Verdict:
+    """Return the verdict on one metric, of the generators `names`; its second sentence says what to do.
+
+    `of_models` : where some are runs of one model, which models differ, in the place of advice to ship one run
+    """
     view, found = scores.metric_view, _verdict_of(names, scores, clients)
     counted = [i for i in range(len(clients)) if view.counts[i]] or list(range(len(clients)))
-    todo = recommendation(found, names, [clients[i] for i in counted], view.centres[:, counted])
+    todo = of_models or recommendation(found, names, [clients[i] for i in counted], view.centres[:, counted])
     headline, *rest = found.sentences
     return replace(found, sentences=(headline, *([todo] if todo else []), *rest))
 

@@ -29,14 +29,17 @@ export class Headline {
   }
 
   /** @param {Scene} scene @param {Numbers} numbers */
-  paint(scene, { metrics, filled, answer }) {
+  paint(scene, { shares, metrics, filled, answer }) {
     const shown = metrics[scene.metric];
     if (!shown) return setText(this.main, filled.doing);
     const { sentences, state, todo } = shown.verdict;
     setAttributes(this.root, { "data-state": state });
     setText(this.main, sentences[0]);
     this.todo.hidden = !this.progress.root.hidden || answer.tested === false;
-    setText(this.todo, todo);
+    const ofModels = answer.models?.[scene.metric];
+    const isOld = shares.some((share, i) => Math.abs(share - (answer.weights?.[i] ?? share)) > 1e-9);
+    this.todo.classList.toggle("nbm-old", Boolean(ofModels) && isOld);
+    setText(this.todo, ofModels || todo);
   }
 
   /** What is on a tab. @param {Scene} scene @param {Numbers} numbers */
