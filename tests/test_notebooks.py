@@ -295,4 +295,4 @@ def test_how_many_samples_says_what_is_written(ran):
     assert int(once) < 8 < 20 < int(ever)
     assert "budget of 10,000 draws is spent, and FID-all does not tell first and second apart" in said
     assert "first and second tie: by FID-all they lie within 0.02 of each other" in said
-    assert re.search(r"With other rows of the clients the winner could be (left|right) \(p = ", said)
+    assert re.search(r"With other rows of the clients the winner could be (plus|minus) \(p = ", said)

@@ -239,7 +239,8 @@ class GeneratorSamples:
         share: int | None = None,
     ) -> None:
         self.name = generator.name or ""
-        generator = generator.with_columns_of(federation.clients)
+        if generator.answers:
+            generator = generator.with_columns_of(federation.clients)
         self._generator, self._seed, self._federation = generator, seed, federation
         self._count, self._exact = share or (ROWS_DRAWN if samples is None else samples), samples is None
         self._is_asked = federation.is_conditional

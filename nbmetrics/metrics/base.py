@@ -378,18 +378,14 @@ def terms_of(metric: Metric[Any], real: Any, generated: Any) -> Terms:
         raise
     except InvalidInput as error:
         return error
-    if not isinstance(terms, Mapping) or not terms or not all(map(_is_number, terms.values())):
+    values = list(terms.values()) if isinstance(terms, Mapping) else []
+    try:
+        numbers = [math.fsum([value]) for value in values if np.ndim(value) == 0]  # NaN and infinity are numbers, too
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        numbers = []
+    if not values or len(numbers) < len(values):
         raise InvalidInput("metrics", f"terms of {metric.name!r} gave {shown(terms)}", "Return a dict of named numbers")
     return terms
-
-
-def _is_number(value: Any) -> bool:
-    """Whether a score can be added up of it; NaN and infinity can."""
-    try:
-        math.fsum([value])
-    except (TypeError, ValueError, OverflowError, RuntimeError):
-        return False
-    return np.ndim(value) == 0
 
 
 def losses(metric: Metric[Any], scores: Any) -> np.ndarray:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from threading import Event
 from typing import Any
 
-from ...distributions import Distribution
 from ...errors import InvalidInput, check_count
 from ...evaluation.race import RunningRace
 from ...evaluation.race_result import RaceLog
@@ -37,13 +36,13 @@ def draws_anew(generator: Generator) -> bool:
     if generator.is_by_client:
         sources = generator.source.sources
         return callable(sources) or all(draws_anew(source) for source in sources.values())
-    return generator.answers or isinstance(generator.source, Distribution)
+    return generator.answers
 
 
 def draw_until_settled(
     federation: Federation, generators: Mapping[str, Generator], request: DrawRequest
 ) -> Iterator[dict[str, Any]]:
-    """Yield what to show of a race of those generators of which more rows can be drawn, draw by draw.
+    """Yield what to show of a race of those generators that are functions, draw by draw.
 
     Where one of them has a distribution for each client, those race by intra, and others are left out.
     """
@@ -52,7 +51,7 @@ def draw_until_settled(
     racing = {n: g for n, g in generators.items() if draws_anew(g) and g.is_by_client == by_client}
     if len(racing) < 2:
         raise InvalidInput(
-            "generators", "on show have fewer than two of which more rows can be drawn", "Give functions"
+            "generators", "on show have fewer than two functions, of which more rows can be drawn", "Give functions"
         )
     by, budget = "intra" if by_client else scene.by, check_count(request.budget, "budget", maximum=MAX_BUDGET)
     begin: dict[str, Any] = {

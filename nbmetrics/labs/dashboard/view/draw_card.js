@@ -149,8 +149,9 @@ function fieldOf(board, { generators, by }) {
 function offer(racing, others, label) {
   const names = listed(racing.map(inWords), [...racing.keys()]);
   const first = `Draw more rows from ${names} until one is best by ${label}, with 95\u00a0% confidence; those that are worse drop out.`;
+  const [verb, kind] = others.length > 1 ? ["are", "no such functions"] : ["is", "no such function"];
   return others.length
-    ? `${first} No more can be drawn from ${listed(others.map(inWords), [...others.keys()])}.`
+    ? `${first} ${listed(others.map(inWords), [...others.keys()])} ${verb} left out: ${kind}.`
     : first;
 }
 
