@@ -1,7 +1,9 @@
 """Every notebook runs from top to bottom, is committed without outputs, and shows what it says."""
 
+import gc
 import importlib.util
 import re
+import warnings
 from functools import cache
 from pathlib import Path
 
@@ -36,19 +38,30 @@ def ran():
     manager = first.create_kernel_manager()
     first.start_new_kernel(cwd=str(FOLDER))
 
+    def execute(book):
+        client = NotebookClient(book, km=manager, timeout=120)
+        try:
+            client.execute()
+        finally:  # a socket that is left to the garbage warns in the test of somebody else
+            client.kc.stop_channels()
+            client.kc = None
+
     @cache
     def run(name):
         book = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
         forget = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(FORGET)])
         process = psutil.Process(manager.provisioner.pid)
         before = sum(process.cpu_times())
-        NotebookClient(book, km=manager, timeout=120).execute()
+        execute(book)
         book.metadata["cpu"] = sum(process.cpu_times()) - before
-        NotebookClient(forget, km=manager, timeout=120).execute()
+        execute(forget)
         return book
 
     yield run
     run_sync(manager.shutdown_kernel)(now=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 def test_there_are_notebooks():
