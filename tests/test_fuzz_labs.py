@@ -229,8 +229,10 @@ def messages(draw, name):
         value = draw(st.one_of(scenes.map(lambda s: {"scene": s}), histories.map(lambda h: {"history": h})))
         return "traits", draw(st.just(value) | st.dictionaries(traits, junk, max_size=2) | junk)
     dashboards = ["attach", "details", "mixture", "winners", "no winners", "stop", "resume"]
+    dashboards += ["disagreement", "regroup", "race", "stop race"]
     kinds = st.sampled_from(["ask", "curve", "interactions", "names", *dashboards])
-    custom = st.fixed_dictionaries({"kind": kinds | junk}, optional={"scene": scenes | junk, "name": junk, "key": junk})
+    parts = {part: junk for part in ("name", "key", "budget", "change")}
+    custom = st.fixed_dictionaries({"kind": kinds | junk}, optional={"scene": scenes | junk, **parts})
     return "custom", draw(custom | junk)
 
 

@@ -92,7 +92,7 @@ export class DrawCard {
   stateWords({ doing, error, looks = [], spent = 0, budget = 0 }, isCurrent) {
     const { store } = this;
     if (error) return `Python: ${error}`;
-    if (this.isAsked || doing) {
+    if (this.isAsked || (doing && !store.saved)) {
       if (store.waiting || store.lost) return "Python is busy or unreachable.";
       const look = looks.length ? looks[looks.length - 1].look : 0;
       return `Look ${look + 1}: ${spent.toLocaleString("en-US")} of ${budget.toLocaleString("en-US")} draws …`;
