@@ -25,7 +25,7 @@ from .checkpoint_files import BestRule, CheckpointFolder, check_step_rule
 from .generator_sampling import GeneratorSampler, StepSample
 from .history import LAST_STEP, MAX_LOSSES, Point, RunHistory, Segment, read_history
 from .loop_timing import Budget, StepClock, watch_cells
-from .run_api import Run
+from .run import Run
 from .run_folder import LogReader, Writer, resolve_folder
 from .scoring import Scoring
 from .scoring_thread import ScoringThread, StepRecord

@@ -40,7 +40,7 @@ from .history import Line, RunHistory
 
 if TYPE_CHECKING:
     from .live_run import LiveRun
-    from .run_api import Run
+    from .run import Run
 
 # Bytes of numbers that travel in one message, a third more as text; of a longer run steps are left out.
 MAX_MESSAGE_BYTES = 1_800_000

@@ -18,7 +18,7 @@ from .best_checkpoints import MAX_COMPARED_STEPS, PARTS, best_step, is_best_with
 from .history import Line, RunHistory
 from .live_run import LiveRun
 from .page_encoding import describe_run, encode_history, judge_run
-from .run_api import Run
+from .run import Run
 
 MAX_NAME_LETTERS = 60
 # Clients' means and variances that differ by less than this share are the same but for rounding.
