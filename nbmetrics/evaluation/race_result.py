@@ -100,9 +100,10 @@ class RaceLog:
 
 
 def _number(value: float, beside: Bounds) -> str:
-    """A number with as many digits as the width of an interval calls for."""
+    """A number with the digits that the width of an interval calls for; a lower end above 0 does not read as 0."""
     width = beside.high - beside.low
     digits = max(0, 1 - math.floor(math.log10(width))) if math.isfinite(width) and width > 0 else 3
+    digits = max(digits, -math.floor(math.log10(beside.low))) if 0 < beside.low < math.inf else digits
     return numeral(value, f",.{min(digits, 12)}f")
 
 

@@ -15,7 +15,8 @@ from scipy.stats import norm
 import nbmetrics as nm
 from nbmetrics.evaluation import race as race_module
 from nbmetrics.evaluation.influence import Variance
-from nbmetrics.evaluation.race_scores import GivenClients, SamplerScore
+from nbmetrics.evaluation.race_result import RaceLog
+from nbmetrics.evaluation.race_scores import Bounds, GivenClients, SamplerScore
 from nbmetrics.metrics import metric_of
 from tests.calibration.race import Bandit
 from tests.slow import by_default
@@ -407,3 +408,11 @@ def test_an_error_in_a_sampler_is_told_with_its_name():
     with pytest.raises(ZeroDivisionError) as caught:
         nm.race(FEDERATION, {"fine": lambda n, rng: rng.normal(size=(n, FEDERATION.dim)), "broken": broken})
     assert caught.value.__notes__ == ["while generator 'broken' was drawn from"]
+
+
+def test_the_lower_end_of_a_winners_margin_does_not_read_as_zero():
+    log = RaceLog("FID-all", 0.05, 0.0, 1_000, looks=[{"look": 1, "sampler": "a"}], stopped="winner", left=["a"])
+    log.margin = "b", Bounds(0.0961, 0.0021, 0.1901)
+    assert log.reason.endswith("is worse by 0.096 (0.002 to 0.190).")
+    log.margin = "b", Bounds(1.0, 0.5, 1.5)
+    assert log.reason.endswith("is worse by 1.0 (0.5 to 1.5).")
