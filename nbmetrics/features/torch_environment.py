@@ -79,8 +79,8 @@ def _torch_of_torchvision() -> str:
         requirements = metadata.requires("torchvision") or []
     except metadata.PackageNotFoundError:
         requirements = []
-    found = (re.match(r"torch\s*\(?\s*==\s*([\w.]+)", requirement) for requirement in requirements)
-    return next((match[1] for match in found if match), "")
+    matches = (re.match(r"torch\s*\(?\s*==\s*([\w.]+)", requirement) for requirement in requirements)
+    return next((match[1] for match in matches if match), "")
 
 
 def device_of(device: Any) -> torch.device:

@@ -1,5 +1,8 @@
 """The card of what two generators disagree about: asked for above the heat map, and a press shows a mode there."""
 
+import re
+
+import pytest
 from playwright.sync_api import expect
 
 from tests.waiting import until
@@ -34,7 +37,11 @@ def test_modes_are_asked_for_and_shown_in_the_heat_map(run_cells):
     item = card.get_by_role("listitem").nth(where)
     client = lab.disagreement["clients"][max(range(3), key=modes[where]["clients"].__getitem__)]
     expect(item).to_contain_text(f"Most frequent at {client}")
-    expect(item).to_contain_text("Without it the difference changes by ")
+    expect(item).to_contain_text(re.compile(r"Without its generated rows: FID-avg .+ → .+, FID-all .+ → .+\.$"))
+    numbers = re.findall(r"[-−]?\d[\d,.]*(?= →|,|\.$)", item.locator("p").last.inner_text())
+    before, change = lab.disagreement["scores"], [modes[where][part] for part in ("avg", "all")]
+    wanted = [before[0], before[0] + change[0], before[1], before[1] + change[1]]
+    assert [float(n.replace("−", "-").replace(",", "")) for n in numbers] == pytest.approx(wanted, rel=1e-3, abs=1e-3)
     most = max(modes, key=lambda mode: abs(float(mode["avg"]) - float(mode["all"])))["name"].split()
     expect(card).to_contain_text(f"Avg and all differ most about Mode {most[-1]}, more in ")
     item.get_by_role("button").click()

@@ -20,7 +20,7 @@ def test_generators_are_drawn_from_until_stopped_and_those_that_are_worse_drop_o
     root.get_by_role("tab", name="How stable").click()
     card = root.get_by_role("region", name="Draw until settled")
     expect(card).to_contain_text("until one is best by FID-avg")
-    expect(card).to_contain_text("files is left out: no such function.")
+    expect(card).to_contain_text("Not in the race: files.")
     budget = card.get_by_role("spinbutton", name="Draws at most")
     budget.fill("900000")
     budget.press("Tab")

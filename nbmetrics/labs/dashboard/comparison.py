@@ -252,7 +252,7 @@ class Comparison(ABC):
             "tested": self.has_verdict(shares),
             "why": {m: own.why for m, own in scores.items() if own.why},
             "verdict": {m: list(self.verdict(m, scene).sentences) for m in scores},
-            "models": {m: said for m in scores if (said := self.model_verdict(m, scene))},
+            "models": {m: sentence for m in scores if (sentence := self.model_verdict(m, scene))},
             **self._decisions(scene, scores),
         }
 

@@ -16,6 +16,7 @@ from ...errors import InvalidInput, check_count
 from ...evaluation.race import RunningRace
 from ...evaluation.race_result import RaceLog
 from ...federation import Federation, Generator
+from ...metrics import Metric
 from .json_numbers import json_number
 from .scene import DashboardScene
 
@@ -40,7 +41,7 @@ def draws_anew(generator: Generator) -> bool:
 
 
 def draw_until_settled(
-    federation: Federation, generators: Mapping[str, Generator], request: DrawRequest
+    federation: Federation, generators: Mapping[str, Generator], metric: Metric[Any], request: DrawRequest
 ) -> Iterator[dict[str, Any]]:
     """Yield what to show of a race of those generators that are functions, draw by draw.
 
@@ -62,7 +63,7 @@ def draw_until_settled(
     }
     begin |= {"left_out": [name for name in generators if name not in racing], "budget": budget}
     yield {**begin, "doing": "The clients are summarized"}
-    running = RunningRace(federation.with_weights(scene.shares), racing, scene.metric, by, budget=budget)
+    running = RunningRace(federation.with_weights(scene.shares), racing, metric, by, budget=budget)
     spent = 0
     for draws in running.looks():
         spent += draws

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import to_float64, to_numpy
-from ...errors import InvalidInput, check_weights, shown
+from ...errors import InvalidInput, check_choice, check_weights, shown
 from ...evaluation.heterogeneity import Parties, client_kernel_means, p_kid
 from ...evaluation.influence import Influence
 from ...evaluation.model_sentences import model_verdict
@@ -275,7 +275,8 @@ class FederationComparison(Comparison):
     def draw_until_settled(self, request: DrawRequest) -> Iterator[dict[str, Any]]:
         with self.lock:
             generators = {name: self._filling.source(name) for name in request.scene.generators}
-        return draw_until_settled(self.federation, generators, request)
+            metric = self.metric_view(check_choice(request.scene.metric, self.metrics, "metric")).metric
+        return draw_until_settled(self.federation, generators, metric, request)
 
     def winners(self, scene: DashboardScene) -> Iterator[dict[str, Any] | None]:
         with self.lock:

@@ -54,6 +54,14 @@ def test_it_is_the_race_of_the_functions_on_show_under_the_weights_on_show(made,
     assert [look["state"] for look in sent["looks"]] == race.table["state"].tolist()
 
 
+def test_the_race_is_by_the_metric_of_the_dashboard_and_not_by_its_name(made):
+    own = nm.metrics.KID(kernel=nm.RBF(1.5))
+    sent = asked(made(CLIENTS, GENERATORS, own))
+    race = nm.race(CLIENTS, {"near": NEAR, "far": FAR}, own, "avg", budget=20_000)
+    other = nm.race(CLIENTS, {"near": NEAR, "far": FAR}, "kid", "avg", budget=20_000)
+    assert sent["reason"] == race.reason != other.reason
+
+
 def test_those_with_a_distribution_for_each_client_race_by_intra(made):
     good, bad = ({"a": lambda n, rng, m=m: rng.normal(m, 1, (n, 3)), "b": NEAR} for m in (0.0, 2.0))
     lab = made(CLIENTS, {"good": good, "bad": bad, "near": NEAR}, "fid")

@@ -36,9 +36,9 @@ export class DisagreementCard {
     this.wait = el("p", { class: "nbm-note" });
     this.summary = el("p");
     this.list = el("ul", { class: "nbm-modes" });
-    this.found = card(HEAD, [el("p", { class: "nbm-note" }, [WHAT]), this.summary, this.list]);
-    this.root = el("div", { class: "nbm-disagreement", tabindex: "-1" }, [this.wait, this.found]);
-    this.found.tabIndex = -1;
+    this.card = card(HEAD, [el("p", { class: "nbm-note" }, [WHAT]), this.summary, this.list]);
+    this.root = el("div", { class: "nbm-disagreement", tabindex: "-1" }, [this.wait, this.card]);
+    this.card.tabIndex = -1;
     const ask = () => {
       this.isAsked = true;
       store.send({ kind: "disagreement", scene: store.scene });
@@ -52,21 +52,21 @@ export class DisagreementCard {
     const isTable = Object.values(metrics).every(({ facts }) => facts.pooled === false);
     const isByClient = averageName(this.store.model.get("board"), scene.generators) === "intra";
     const isOffered = scene.generators.length > 1 && !isTable && !isByClient && ["fid", "kid"].includes(scene.metric);
-    const found = /** @type {Disagreement} */ (this.store.model.get("disagreement") ?? {});
-    const isCurrent = isOf(found, scene, shares);
-    if (found.doing || found.error || isCurrent) this.isAsked = false;
-    const isFound = found.modes !== undefined;
+    const disagreement = /** @type {Disagreement} */ (this.store.model.get("disagreement") ?? {});
+    const isCurrent = isOf(disagreement, scene, shares);
+    if (disagreement.doing || disagreement.error || isCurrent) this.isAsked = false;
+    const isFound = disagreement.modes !== undefined;
     const focused = document.activeElement;
     setText(this.button, isFound && !isCurrent ? "Find the modes again" : "What do they disagree about?");
-    this.button.hidden = !isOffered || Boolean(this.store.saved) || isCurrent || Boolean(found.doing);
-    const words = this.waitWords(found, isFound, isCurrent);
+    this.button.hidden = !isOffered || Boolean(this.store.saved) || isCurrent || Boolean(disagreement.doing);
+    const words = this.waitWords(disagreement, isFound, isCurrent);
     setText(this.wait, words);
     this.wait.hidden = !words;
     this.root.hidden = !isOffered || (!words && !isFound);
-    this.found.hidden = !isFound;
-    this.found.classList.toggle("nbm-old", isFound && !isCurrent);
-    if (isFound) this.paintFound(found);
-    this.moveFocus(focused, isCurrent ? this.found : this.root);
+    this.card.hidden = !isFound;
+    this.card.classList.toggle("nbm-old", isFound && !isCurrent);
+    if (isFound) this.paintCard(disagreement);
+    this.moveFocus(focused, isCurrent ? this.card : this.root);
   }
 
   /** Who asked is taken to the answer: the button, which goes, stands above it. @param {Element | null} focused @param {HTMLElement} target */
@@ -77,7 +77,7 @@ export class DisagreementCard {
     target.scrollIntoView({ block: "nearest" });
   }
 
-  /** @param {Disagreement} found @param {boolean} isFound @param {boolean} isCurrent */
+  /** @param {Disagreement} disagreement @param {boolean} isFound @param {boolean} isCurrent */
   waitWords({ doing, error }, isFound, isCurrent) {
     const { store } = this;
     if (error) return `Python: ${error}`;
@@ -88,17 +88,17 @@ export class DisagreementCard {
     return isFound && !isCurrent ? "These modes are for other weights, generators or another metric." : "";
   }
 
-  /** @param {Disagreement} found */
-  paintFound(found) {
-    const key = JSON.stringify(found);
+  /** @param {Disagreement} disagreement */
+  paintCard(disagreement) {
+    const key = JSON.stringify(disagreement);
     if (key === this.painted) return;
     this.painted = key;
-    setText(this.summary, summaryOf(found));
-    this.list.replaceChildren(...(found.modes ?? []).map((mode) => this.makeItem(found, mode)));
+    setText(this.summary, summaryOf(disagreement));
+    this.list.replaceChildren(...(disagreement.modes ?? []).map((mode) => this.makeItem(disagreement, mode)));
   }
 
-  /** @param {Disagreement} found @param {Mode} mode */
-  makeItem(found, mode) {
+  /** @param {Disagreement} disagreement @param {Mode} mode */
+  makeItem(disagreement, mode) {
     const pictures = mode.rows.filter(({ picture }) => picture);
     const carriers = pictures.length
       ? el(
@@ -107,17 +107,17 @@ export class DisagreementCard {
           pictures.map(({ picture, of, row }) => el("img", { src: picture ?? "", alt: `${of}, row ${row}` })),
         )
       : el("small", {}, [featureWords(mode)]);
-    const button = el("button", { type: "button" }, [modeName(found, mode)]);
-    button.addEventListener("click", () => this.choose(found, mode), { signal: this.signal });
+    const button = el("button", { type: "button" }, [modeName(disagreement, mode)]);
+    button.addEventListener("click", () => this.choose(disagreement, mode), { signal: this.signal });
     return el("li", {}, [
       button,
       carriers,
-      el("p", {}, [sharesSentence(found, mode)]),
-      el("p", {}, [changes(found, mode)]),
+      el("p", {}, [sharesSentence(disagreement, mode)]),
+      el("p", {}, [changes(disagreement, mode)]),
     ]);
   }
 
-  /** @param {Disagreement} found @param {Mode} mode */
+  /** @param {Disagreement} disagreement @param {Mode} mode */
   choose({ pair = ["", ""], clients = [] }, mode) {
     const own = readRow(mode.clients);
     const client = clients[lowest(own.map((share) => -share))] ?? "";
@@ -126,31 +126,31 @@ export class DisagreementCard {
   }
 }
 
-/** Whether it is of the metric, weights and generators on show. @param {Disagreement} found @param {Scene} scene @param {number[]} shares */
+/** Whether it is of the metric, weights and generators on show. @param {Disagreement} disagreement @param {Scene} scene @param {number[]} shares */
 function isOf({ modes, metric, pair, weights }, scene, shares) {
   if (!modes || !pair || !weights || metric !== scene.metric || weights.length !== shares.length) return false;
   const own = sharesOf(weights);
   return pair.every((name) => scene.generators.includes(name)) && shares.every((s, i) => Math.abs(s - own[i]) < 1e-9);
 }
 
-/** @param {Disagreement} found */
-function summaryOf(found) {
-  const { pair = ["", ""], label = "", scores = ["nan", "nan"], modes = [] } = found;
+/** @param {Disagreement} disagreement */
+function summaryOf(disagreement) {
+  const { pair = ["", ""], label = "", scores = ["nan", "nan"], modes = [] } = disagreement;
   const [avg, all] = scores.map((value) => shownNumber(read(value)));
   const names = pair.map(inWords).join(" − ");
   const apart = modes.map((mode) => Math.abs(read(mode.avg) - read(mode.all)) || 0);
   const first = modes[lowest(apart.map((size) => -size))];
-  const most = first ? `Avg and all differ most about ${modeName(found, first)}.` : "No mode was found.";
+  const most = first ? `Avg and all differ most about ${modeName(disagreement, first)}.` : "No mode was found.";
   return `${names}: ${avg} by ${label}-avg, ${all} by ${label}-all (below 0: ${inWords(pair[0])} is better). ${most}`;
 }
 
-/** @param {Disagreement} found @param {Mode} mode */
+/** @param {Disagreement} disagreement @param {Mode} mode */
 function modeName({ pair = ["", ""] }, { name }) {
   const [, , which, number] = name.split(" ");
   return `Mode ${number}, more in ${inWords(pair[which === "first" ? 0 : 1])}`;
 }
 
-/** @param {Disagreement} found @param {Mode} mode */
+/** @param {Disagreement} disagreement @param {Mode} mode */
 function sharesSentence({ pair = ["", ""], clients = [] }, mode) {
   const own = [...readRow(mode.clients)];
   const falling = orderOf(own.map((share) => -share));
@@ -160,13 +160,13 @@ function sharesSentence({ pair = ["", ""], clients = [] }, mode) {
   return `${made.join(", ")}. ${shares ? `Most frequent at ${shares}.` : "At no client."}`;
 }
 
-/** @param {Disagreement} found @param {Mode} mode */
-function changes({ label = "" }, mode) {
-  const [avg, all] = [mode.avg, mode.all].map((value) => {
-    const change = read(value);
-    return Number.isNaN(change) ? "unknown" : `${change > 0 ? "+" : ""}${shownNumber(change)}`;
+/** What the difference becomes. @param {Disagreement} disagreement @param {Mode} mode */
+function changes({ label = "", scores = ["nan", "nan"] }, mode) {
+  const parts = [mode.avg, mode.all].map((change, k) => {
+    const [before, after] = [read(scores[k]), read(scores[k]) + read(change)];
+    return `${label}-${k ? "all" : "avg"} ${shownNumber(before)} → ${Number.isNaN(after) ? "unknown" : shownNumber(after)}`;
   });
-  return `Without it the difference changes by ${avg} (${label}-avg) and ${all} (${label}-all).`;
+  return `Without its generated rows: ${parts.join(", ")}.`;
 }
 
 /** @param {Mode} mode */

@@ -16,7 +16,8 @@ import { Scale, Whisker } from "./whiskers.js";
 
 const HEAD = "Draw until settled";
 const [DEFAULT_BUDGET, MAX_BUDGET] = [100000, 1e9];
-const GIVEN = "Here the clients’ rows are taken as given, so these scores differ from those elsewhere on this page.";
+const NOTE =
+  "Differences decide, so lines may overlap. All clients count as complete here: these scores differ from those elsewhere on this page.";
 const OTHER = "This race is for other weights, generators or scores.";
 
 /**
@@ -113,7 +114,7 @@ export class DrawCard {
     this.most = Math.max(...scaled.map(({ high }) => high));
     this.body.replaceChildren(...rows.map((row) => this.makeRow(row, rows[0])));
     setText(this.reason, reason);
-    setText(this.note, [noise, GIVEN].filter(Boolean).join(" "));
+    setText(this.note, [noise, NOTE].filter(Boolean).join(" "));
   }
 
   /** An arrow for what lies beyond those that race. @param {Look} row @returns {import("./whiskers.js").Span} */
@@ -149,10 +150,7 @@ function fieldOf(board, { generators, by }) {
 function offer(racing, others, label) {
   const names = listed(racing.map(inWords), [...racing.keys()]);
   const first = `Draw more rows from ${names} until one is best by ${label}, with 95\u00a0% confidence; those that are worse drop out.`;
-  const [verb, kind] = others.length > 1 ? ["are", "no such functions"] : ["is", "no such function"];
-  return others.length
-    ? `${first} ${listed(others.map(inWords), [...others.keys()])} ${verb} left out: ${kind}.`
-    : first;
+  return others.length ? `${first} Not in the race: ${listed(others.map(inWords), [...others.keys()])}.` : first;
 }
 
 /** Whether it is of what is on show. @param {Race} race @param {Scene} scene @param {number[]} shares @param {string} by @param {string[]} racing */
@@ -180,5 +178,5 @@ function spanOf({ score, low, high }) {
 /** @param {Look} look */
 function stateOf({ look, state }) {
   if (state.startsWith("out: ")) return `out at look ${look}`;
-  return { winner: "best", tied: "tied" }[state] ?? "in the race";
+  return { winner: "wins the race", tied: "tied" }[state] ?? "in the race";
 }
