@@ -43,6 +43,13 @@ def test_models_that_come_and_go_are_told_anew(lab):
     assert "2 pairs not tested" in lab.verdict[1]
 
 
+def test_a_run_that_is_replaced_under_its_name_is_told_anew(lab):
+    before = lab.verdict[1]
+    lab.remove("gan 3")
+    lab.attach("gan 3", nm.Generator(RNG.normal(9.0, 1.0, (150, 3)), group="gan"))
+    assert lab.verdict[1] != before and "no model is shown to be better" in lab.verdict[1]
+
+
 def test_without_runs_there_is_nothing_of_models():
     lab = nm.Dashboard(CLIENTS, {name: runs[0] for name, runs in MODELS.items()})
     lab.wait()
