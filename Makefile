@@ -13,6 +13,9 @@ BASE = main
 # More for pip, such as an index of CPU-only torch wheels.
 PIP_ARGS =
 
+# Where Python may not keep what it compiled, every process of the tests compiles all of it again.
+export PYTHONDONTWRITEBYTECODE =
+
 start := notebooks/00_start_here.ipynb
 comma := ,
 bin := .venv/bin
