@@ -81,9 +81,10 @@ def report_of(options: Namespace) -> Report:
     if options.runs:
         generated = [run for model in generated for run in runs_within(model)]
     notes += containment_notes(clients, generated)
-    reader = PartyReader(lambda: settings(options))
     parts = [part for party in generated for part in (parties_within(party) if options.by_class else [party])]
+    check_weights_used(options, [*clients, *parts])
     has_images = not all(party.is_rows for party in (*clients, *parts))
+    reader = PartyReader(lambda: settings(options))
     if has_images:
         _check_probabilities(metrics, options.extractor)
         reader.extraction  # noqa: B018 - a wrong extractor is told before anything is read
@@ -123,6 +124,7 @@ def run_features(options: Namespace) -> None:
     if party.is_rows and not options.stats:
         raise InvalidInput("FOLDER", f"{folder} are features already", "Give a folder or a zip of images, or --stats")
     reader = PartyReader(lambda: settings(options))
+    check_weights_used(options, [party])
     extraction = None if party.is_rows else reader.extraction
     rows = reader.data(party) if extraction is None else extraction.rows(reader.data(party))
     content, kind = io.BytesIO(), ""
@@ -170,6 +172,13 @@ def settings(options: Namespace) -> Extraction:
     except InvalidInput as error:
         argument = error.argument.replace("_", "-")
         raise InvalidInput(f"--{argument}", error.seen, error.fix) from None
+
+
+def check_weights_used(options: Namespace, parties: Sequence[Party]) -> None:
+    """Raise InvalidInput for weights of an extractor where every party is rows already."""
+    if options.weights is not None and all(party.is_rows for party in parties):
+        seen = "is given, and all files contain rows, which no extractor makes features of"
+        raise InvalidInput("--weights", seen, "Leave it out, or give folders of images")
 
 
 def _metrics(options: Namespace) -> list[Metric[Any]]:

@@ -23,7 +23,7 @@ from ..metrics import Metric, metric_of
 from ..metrics.kid.kernels import RBF
 from ..metrics.kid.metric import KID
 from ..metrics.kid.random_features import RandomFeatures
-from .commands import report_writer, settings, writer
+from .commands import check_weights_used, report_writer, settings, writer
 from .options import DELTA, RANDOM_FEATURES
 from .parties import FEATURES, Party, PartyReader, existing_path, generated_parties
 from .report import Report, generator_rows
@@ -42,7 +42,9 @@ def run_summarize(options: Namespace) -> None:
     write = writer("--out", options.out, SUFFIX)
     metrics, privacy = _metrics(options), _privacy(options)
     path, account = existing_path("ROWS", options.rows), _account(options, privacy)
-    rows = _rows(PartyReader(lambda: settings(options)), path)
+    party = Party("ROWS", path.stem, path)
+    check_weights_used(options, [party])
+    rows = _rows(PartyReader(lambda: settings(options)), party)
     own: dict[str, Any] = {
         "min_rows": options.min_rows,
         "precision": options.precision,
@@ -94,15 +96,14 @@ def _account_lines(account: Account) -> list[str]:
     ]
 
 
-def _rows(reader: PartyReader, path: Path) -> Any:
+def _rows(reader: PartyReader, party: Party) -> Any:
     """Return the rows of a file of features, or of a folder of images."""
-    party = Party("ROWS", path.stem, path)
     if not party.is_rows:
         return reader.extraction.rows(reader.data(party))
     try:
         return Client(reader.data(party))
     except InvalidInput as error:
-        raise InvalidInput(f"ROWS {shown(str(path))}", error.seen, error.fix) from None
+        raise InvalidInput(f"ROWS {shown(str(party.path))}", error.seen, error.fix) from None
 
 
 def _summary_bytes(option: str, path: Path) -> bytes:

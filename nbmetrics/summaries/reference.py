@@ -215,6 +215,9 @@ def _in_file(file: ArrayFile, side: str | None) -> Moments | None:
 
 def _of_mu_and_sigma(file: ArrayFile) -> Moments:
     names = set(file.names)
+    mean, cov = (file.header(name).shape for name in ("mu", "sigma"))
+    if math.prod(cov) != (d := math.prod(mean)) ** 2:  # before they are read
+        raise InvalidInput("cov", f"has shape {cov} for {d:,} features", f"Give shape ({d}, {d})")
     n = None if "n" not in names else _count(_read(file, "n"), "n")
     moments = Moments(_read(file, "mu"), _read(file, "sigma"), n)
     if "mu_s" in names:

@@ -481,3 +481,10 @@ def test_by_class_reads_folders_of_images(folder, run, tmp_path):
     )
     assert code == 0, err
     assert "intra" in out.split("\n")[0]
+
+
+@pytest.mark.parametrize("words", [WORDS, ("features", "narrow.npy", "--stats", "--out", "o.npz")])
+def test_weights_that_nothing_would_use_are_refused(features, run, words, tmp_path):
+    code, out, err = run(*words, "--weights", "other.pth")
+    assert code == 2 and out == "" and "--weights: is given, and all files contain rows" in err
+    assert not (tmp_path / "o.npz").exists()

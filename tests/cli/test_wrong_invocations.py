@@ -129,6 +129,7 @@ def wrong_of_summarize():
     )
     yield (*NOISY, "--rank", "1"), "given with --epsilon"
     yield ("summarize", "broken", "--out", "x.nbs", "--weights", "missing.pth"), "error"
+    yield (*SUMMARIZE, "--weights", "other.pth"), "--weights"
     yield ("summarize",), "ROWS"
     yield SUMMARIZE[:2], "--out"
     yield (*SUMMARIZE, "again.npy"), "again.npy"

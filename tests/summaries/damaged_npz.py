@@ -167,6 +167,7 @@ def bombs():
         "sigma of 10⁶": {"sigma.npy": header((10**6, 10**6))},
         "sigma of 10⁴": {"sigma.npy": header((10**4, 10**4)) + bytes(8 * 10**8 // 40)},
         "sigma too short": {"sigma.npy": header((3, 3)) + bytes(8)},
+        "sigma of other features": {"sigma.npy": header((2000, 2000)) + bytes(8 * 2000**2)},
         "sigma too long": {"sigma.npy": header((3, 3)) + COV.tobytes() + bytes(8)},
         "sigma too long by far": {"sigma.npy": header((3, 3)) + bytes(10**8)},
         "a header of zeros": {"sigma.npy": b"\x93NUMPY\x02\x00" + struct.pack("<I", 10**8) + bytes(10**8)},
