@@ -11,6 +11,7 @@ import nbmetrics as nm
 from nbmetrics.labs.toolkit.worker import Worker
 from nbmetrics.threads import NOTE, Timer, can_start, start_thread
 from nbmetrics.threads import _warn as warn
+from tests.labs.inside import send
 from tests.threadless import without_threads
 
 RNG = np.random.default_rng(0)
@@ -105,6 +106,25 @@ def test_a_dashboard_in_a_kernel_takes_one_step_a_turn():
         return turns
 
     assert asyncio.run(cell()) < 100
+
+
+def test_a_race_in_a_kernel_goes_on_between_messages_and_stop_ends_it():
+    draw = lambda n, rng: rng.normal(0.5, 1, (n, 3))  # noqa: E731
+
+    async def cell():
+        dashboard = nm.Dashboard(CLIENTS, {"one": draw, "other": lambda n, rng: draw(n, rng)}, "fid")
+        dashboard.wait()
+        send(dashboard, {"kind": "race", "scene": dashboard.scene, "budget": 10**6})
+        while not dashboard.race.get("looks"):
+            await asyncio.sleep(0)
+        send(dashboard, {"kind": "stop race"})
+        while dashboard.race["doing"]:
+            await asyncio.sleep(0)
+        dashboard.close()
+        return dashboard.race
+
+    race = asyncio.run(cell())
+    assert race["reason"].startswith("The race was interrupted") and 0 < race["spent"] < 10**5
 
 
 def test_a_canceled_timer_does_nothing_and_another_fires_in_a_turn_of_the_loop():

@@ -31,6 +31,10 @@ class DrawRequest:
     budget: Any
     stop: Event = field(default_factory=Event)
 
+    @property
+    def rev(self) -> int:
+        return self.scene.rev
+
 
 def draws_anew(generator: Generator) -> bool:
     """Whether more rows of a generator can be drawn."""

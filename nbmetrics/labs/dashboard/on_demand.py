@@ -3,13 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass
+from threading import RLock
+from typing import Any, Generic, Protocol, TypeVar
 
 from ...errors import printable
 from ..toolkit.lab import MAX_MESSAGE_LETTERS
 from ..toolkit.worker import Worker
 
-Request = TypeVar("Request")
+
+class Numbered(Protocol):
+    @property
+    def rev(self) -> int: ...
+
+
+Request = TypeVar("Request", bound=Numbered)
+
+
+END: dict[str, Any] = {}
+
+
+@dataclass(eq=False)
+class _Answer(Generic[Request]):
+    """The answer to a request as far as it is computed; `parts` : those to come, None before the first."""
+
+    request: Request
+    parts: Iterator[dict[str, Any] | None] | None = None
+
+    @property
+    def rev(self) -> int:
+        return self.request.rev
 
 
 class OnDemand(Generic[Request]):
@@ -32,16 +55,19 @@ class OnDemand(Generic[Request]):
     ) -> None:
         self._compute, self._write, self._about = compute, write, about
         self._request: Request | None = None
-        self._worker = Worker(self._answer, name)
+        self._turn = RLock()
+        self._worker = Worker(self._take_part, name)
 
     def put(self, request: Request) -> None:
-        self._request = request
-        self._worker.put(request)
+        with self._turn:
+            self._request = request
+            self._worker.put(_Answer(request))
 
     def now(self, request: Request) -> None:
         """Answer a request on this thread."""
-        self._request = request
-        self._answer(request)
+        self._request, answer = request, _Answer(request)
+        while self._write_next(answer):
+            pass
 
     def drop(self) -> None:
         self._request = None
@@ -51,13 +77,26 @@ class OnDemand(Generic[Request]):
         self.drop()
         self._worker.close()
 
-    def _answer(self, request: Request) -> None:
+    def _take_part(self, answer: _Answer[Request]) -> None:
+        """Show the next part, and ask for the one after it: where no thread can start, messages come in between."""
+        if not self._write_next(answer):
+            return
+        with self._turn:
+            if self._request is answer.request:
+                self._worker.put(answer)
+
+    def _write_next(self, answer: _Answer[Request]) -> bool:
+        """Show the next part or an error; return whether more may come."""
+        request = answer.request
         try:
-            for part in self._compute(request):
-                if self._request is not request:
-                    return
-                if part is not None:
-                    self._write(part)
+            answer.parts = self._compute(request) if answer.parts is None else answer.parts
+            part = next(answer.parts, END)
+            if part is END or self._request is not request:
+                return False
+            if part is not None:
+                self._write(part)
         except Exception as error:  # shown in the view instead of vanishing in a thread
             message = printable(str(error) or type(error).__name__, MAX_MESSAGE_LETTERS)
             self._write({**self._about(request), "error": message, "doing": ""})
+            return False
+        return True
