@@ -4,7 +4,10 @@ On a stock server, without the settings of binder/. What is asserted is that not
 more than two questions wait, and that the last state is answered.
 """
 
+import re
+
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.frontends import end_sessions, open_notebook
 from tests.browser.labs import LABS, group, settle
@@ -21,6 +24,12 @@ clients = [nm.Client(nm.Gaussian([3 * np.cos(t), 3 * np.sin(t)], [0.2 + t / 9, 0
            for k, t in enumerate(turns)]
 generators = {{f"G{{k}}": nm.Gaussian([k / 3 - 1, 0], [1 + k, 2]) for k in range(6)}}
 lab = nm.Playground(nm.Federation(clients), generators, metric={!r}); lab"""
+BOARD = """import numpy as np, nbmetrics as nm
+rng = np.random.default_rng(0)
+rows = lambda shift, spread, n: rng.normal(size=(n, 8)) * spread + shift
+clients = {f"C{k}": rows(rng.normal(size=8), 1 + k / 100, 60 + k) for k in range(100)}
+generators = {f"G{k}": rows(k / 20, 1 + k / 10, 500) for k in range(20)}
+lab = nm.Dashboard(clients, generators); lab"""
 # Before the page loads: what goes over the wire, the questions, how many wait at most, and the answers by revision.
 WIRE = """
 const wire = window.__wire = { waiting: [], most: 0, asked: 0, answers: {}, times: [] };
@@ -167,3 +176,23 @@ def test_a_large_scene_with_the_sweep_open_paints_every_move(opened, name, recor
     )
     assert len(cost) >= 0.9 * watch["moves"]
     settle(root)
+
+
+def test_a_large_dashboard_paints_every_move_of_a_weight(browser, stock_server, record_property):
+    context = browser.new_context(viewport={"width": 1366, "height": 768})
+    page = open_notebook(context, stock_server, "board.ipynb", BOARD, path="/lab/tree/{}?reset")
+    root = group(page, LABS["Dashboard"])
+    expect(root.locator(".nbm-dashboard-progress")).to_be_hidden(timeout=120_000)
+    page.evaluate(WATCH)
+    slider = root.get_by_role("slider", name=re.compile(" weight$")).first
+    board = root.get_by_role("table", name="Leaderboard")
+    before = board.inner_text()
+    drag(page, slider, 60, 0, steps=120)
+    watch = page.evaluate("() => window.__watch")
+    assert board.inner_text() != before
+    cost = sorted(watch["cost"])
+    middle, p95 = cost[len(cost) // 2], cost[int(0.95 * len(cost))]
+    record_property("cost_p95_ms", p95)
+    print(f"Dashboard of 20 × 100, dragging a weight: median {middle:.1f} ms, p95 {p95:.1f} ms, {len(cost)} frames")
+    context.close()
+    end_sessions(stock_server)

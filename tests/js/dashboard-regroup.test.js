@@ -57,7 +57,7 @@ test("an answer about the clients before says nothing of those at hand", () => {
   const facts = { name: "fid", label: "FID", higher: false, best: null, same: false, corrected: false, sure: false };
   const scene = { metric: "fid", weights: [0.5, 0.5], generators: ["g", "h"], regroup: DROP };
   const board = {
-    regroup: DROP, clients: [{ name: "a" }, { name: "b" }], metrics: [facts], filled: {},
+    regroup: DROP, clients: [{ name: "a" }, { name: "b" }], metrics: [facts],
     values: { fid: { g: [1, 2], h: [2, 3] } }, centres: { fid: { g: [1, 2], h: [2, 3] } },
   };
   const answer = { weights: [0.5, 0.5], all: { fid: { g: 7, h: 8 } }, all_centres: { fid: { g: 7, h: 8 } } };

@@ -88,7 +88,8 @@ test("what is not known yet has no place, and what is no finite number is shown"
   const draws = (count) => ({ scale: Array(count).fill(0.001), int8: btoa(String.fromCharCode(...Array.from({ length: 8 * count }, (_, i) => (41 * i * i) % 128))) });
   const each = (make) => Object.fromEntries(Object.keys(cells).map((name) => [name, make(name)]));
   const traits = {
-    board: { clients: ["x", "y", "z"].map((name) => ({ name, rows: 9, share: 1 / 3 })), metrics: [facts], values: { fid: cells }, centres: { fid: cells }, filled: { done: 10, total: 12, doing: "B" } },
+    board: { clients: ["x", "y", "z"].map((name) => ({ name, rows: 9, share: 1 / 3 })), metrics: [facts], values: { fid: cells }, centres: { fid: cells } },
+    progress: { done: 10, total: 12, doing: "B" },
     draws: { fid: each(() => draws(3)) },
     result: { weights: [1 / 3, 1 / 3, 1 / 3], all: { fid: { A: 1, B: 2, C: 3, D: "nan" } }, all_centres: { fid: { A: 1, B: 2, C: 3, D: "nan" } }, all_draws: { fid: each(() => draws(1)) }, p: null },
   };
@@ -112,8 +113,8 @@ test("the table of numbers has a head for each column, with and without gaps by 
   for (const size of [undefined, told])
     for (const own of [{}, { by_client: true, unpooled: [] }]) {
       const clients = ["x", "y"].map((name) => ({ name, rows: 9, share: 0.5 }));
-      const board = { clients, generators: { A: own, B: {} }, metrics: [facts], values: { kid: cells }, centres: { kid: cells }, filled: { done: 4, total: 4, doing: "" } };
-      const traits = { board, result: { weights: [0.5, 0.5], all: told, all_centres: told, size, p: null } };
+      const board = { clients, generators: { A: own, B: {} }, metrics: [facts], values: { kid: cells }, centres: { kid: cells } };
+      const traits = { board, progress: { done: 4, total: 4, doing: "" }, result: { weights: [0.5, 0.5], all: told, all_centres: told, size, p: null } };
       const scene = { metric: "kid", weights: [1, 1], generators: ["A", "B"], by: "avg", generator: "" };
       const numbers = numbersOf(scene, { get: (name) => traits[name] });
       const { heads, rows } = plainTable(scene, numbers, numbers.metrics.kid);
@@ -128,8 +129,8 @@ test("an all that is refused is NaN once all is known, and only then has the cro
   const facts = { name: "fid", label: "FID", higher: false, best: null, same: false, pooled: true, corrected: false, sure: false, note: "" };
   const allOf = (doing) => {
     const told = { fid: { A: 1, B: null } };
-    const board = { clients: ["x", "y"].map((name) => ({ name, rows: 9, share: 0.5 })), metrics: [facts], values: { fid: { A: [1, 2], B: [2, 3] } }, centres: { fid: { A: [1, 2], B: [2, 3] } }, filled: { done: 4, total: 4, doing } };
-    const traits = { board, result: { weights: [0.5, 0.5], all: told, all_centres: told, p: null } };
+    const board = { clients: ["x", "y"].map((name) => ({ name, rows: 9, share: 0.5 })), metrics: [facts], values: { fid: { A: [1, 2], B: [2, 3] } }, centres: { fid: { A: [1, 2], B: [2, 3] } } };
+    const traits = { board, progress: { done: 4, total: 4, doing }, result: { weights: [0.5, 0.5], all: told, all_centres: told, p: null } };
     const scene = { metric: "fid", weights: [1, 1], generators: ["A", "B"], by: "all", generator: "" };
     const numbers = numbersOf(scene, { get: (name) => traits[name] });
     return rowsOf(scene, numbers, numbers.metrics.fid).find(({ name }) => name === "B").cells.all;
@@ -150,7 +151,8 @@ test("a first guess of all is none where the weights are far away, or where it i
   const cells = { A: [1, 2], B: [2, 3] };
   const told = { fid: { A: 0.1, B: 0.5 } };
   const traits = {
-    board: { clients: ["x", "y"].map((name) => ({ name, rows: 9, share: 0.5 })), metrics: [facts], values: { fid: cells }, centres: { fid: cells }, filled: { done: 1, total: 1, doing: "" } },
+    board: { clients: ["x", "y"].map((name) => ({ name, rows: 9, share: 0.5 })), metrics: [facts], values: { fid: cells }, centres: { fid: cells } },
+    progress: { done: 1, total: 1, doing: "" },
     result: { weights: [0.5, 0.5], all: told, all_centres: told, slope: { fid: { A: [-1, 1], B: [-0.1, 0.1] } }, p: null },
   };
   const shownAt = (share) => {

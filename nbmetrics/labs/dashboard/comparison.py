@@ -201,10 +201,15 @@ class Comparison(ABC):
         self.lock = _LOCK
 
     @atomic
-    def board(self, doing: str = "", is_stopped: bool = False, why: str = "") -> dict[str, Any]:
-        """Return what the page needs of the data, see metric_view.py; `doing` is under way, `why` is why it stopped."""
+    def progress(self) -> dict[str, int]:
+        """Return how many scores are known, of how many."""
+        is_scored = [self.metric_view(metric).is_scored for metric in self.metrics]
+        return {"done": int(sum(k.sum() for k in is_scored)), "total": sum(k.size for k in is_scored)}
+
+    @atomic
+    def board(self) -> dict[str, Any]:
+        """Return what the page needs of the data, see metric_view.py."""
         views = [self.metric_view(metric) for metric in self.metrics]
-        is_scored = [view.is_scored for view in views]
         return {
             "clients": clients_json(self.names, self.sizes, self.weights, self.classes),
             "generators": _generators_json(self.generators, views, self.samplers),
@@ -215,13 +220,6 @@ class Comparison(ABC):
             **({} if self.tree is None else self.tree.to_json()),
             **({} if not self.gaps else {"gaps": self.gaps}),
             **({} if not self.ledger else {"ledger": self.ledger}),
-            "filled": {
-                "done": int(sum(k.sum() for k in is_scored)),
-                "total": sum(k.size for k in is_scored),
-                "doing": doing,
-                "stopped": is_stopped,
-                "why": why,
-            },
         }
 
     @atomic

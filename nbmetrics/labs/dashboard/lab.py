@@ -90,6 +90,8 @@ class Dashboard(DashboardActions):
     _saved_words = OF_DASHBOARD
 
     board = traitlets.Dict().tag(sync=True)
+    # How much of it is known, and what is under way.
+    progress = traitlets.Dict().tag(sync=True)
     draws = traitlets.Dict().tag(sync=True)
     # Some pictures of each generator and of the clients, see `pictures`.
     strips = traitlets.Dict().tag(sync=True)
@@ -223,14 +225,12 @@ class Dashboard(DashboardActions):
         error, scene = self._filler.error, self._scene
         comparison, regroup = self._comparison_of(scene), [change.to_json() for change in scene.regroup]
         why = "" if error is None else printable(str(error) or type(error).__name__, MAX_MESSAGE_LETTERS)
-        board = {
-            "regroup": regroup,
-            "code": comparison.constructor_code,
-            **comparison.board(self._current_step, self._filler.is_stopped, why),
-        }
+        board = {"regroup": regroup, "code": comparison.constructor_code, **comparison.board()}
+        work = {"doing": self._current_step, "stopped": self._filler.is_stopped, "why": why}
         strips = dict(comparison.strips)
         traits = {
             "board": board,
+            "progress": {**comparison.progress(), **work},
             "draws": comparison.draws(),
             "clients_strip": strips.pop("clients", {}),
             "strips": strips,

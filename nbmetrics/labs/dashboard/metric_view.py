@@ -9,7 +9,11 @@ What the page has of it:
      "values": {metric: {generator: [k]}}, "centres": …, "few": {metric: [k]}, "leaves": [k],
      "tree": [[left, right, apart]], "gaps": {metric: {"means"}},
      "ledger": what each score costs and reveals, once it is known,
-     "filled": {"done", "total", "doing", "stopped", "why"}, "regroup": what was done to the clients, see changes.py}
+     "regroup": what was done to the clients, see changes.py}
+
+and apart, as it comes with every step of the work and all of the former with scores alone:
+
+    {"done": scores known, "total", "doing": words, "stopped", "why"}
 
 `values` are plain scores. `centres` are what decisions use, as losses (lower is better): the score without the bias of
 few rows where that can be taken off, the plain one elsewhere. `few` says of each client why its scores have no

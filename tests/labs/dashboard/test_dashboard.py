@@ -131,7 +131,7 @@ def test_a_source_that_breaks_is_not_attached_and_that_stays_told_while_more_com
     assert dashboard.scene["generators"] == before
     assert dashboard.wait(60) and dashboard.scores.generators == ("narrow", "wide", "off")
     send(dashboard, {"kind": "attach", "name": "gone"})
-    answer(dashboard, scene_of(dashboard))  # as after every step of filling
+    answer(dashboard, scene_of(dashboard))  # as after every step of progress
     assert "name" in dashboard.result["error"]["message"] and "all" in dashboard.result
     weigh(dashboard, [1, 1, 1])
     answer(dashboard, scene_of(dashboard))
@@ -191,13 +191,13 @@ def test_cancel_keeps_what_is_known_and_resume_goes_on(monkeypatch):
     monkeypatch.setattr(federation_comparison.FederationComparison, "next_step", counted)
     dashboard = nm.Dashboard(CLIENTS, GENERATORS)
     dashboard._filler.wait(60)
-    filled = study_of(dashboard).board()["filled"]
-    assert filled["done"] < filled["total"]
+    progress = study_of(dashboard).progress()
+    assert progress["done"] < progress["total"]
     monkeypatch.setattr(federation_comparison.FederationComparison, "next_step", next_step)
     dashboard.resume()
     assert dashboard.wait(60)
-    filled = study_of(dashboard).board()["filled"]
-    assert filled["done"] == filled["total"] == 18
+    progress = study_of(dashboard).progress()
+    assert progress["done"] == progress["total"] == 18
     dashboard.close()
 
 
@@ -309,7 +309,7 @@ def test_generators_come_and_go_from_many_threads_and_none_is_lost():
         thread.join()
     assert sorted(lab.scene["generators"]) == [f"new {k} {n}" for k in range(2) for n in range(4)]
     assert lab.wait() and len(lab.table) == 8
-    assert lab.board["filled"]["done"] == lab.board["filled"]["total"] and not lab.board["filled"]["doing"]
+    assert lab.progress["done"] == lab.progress["total"] and not lab.progress["doing"]
     lab.close()
 
 
@@ -358,4 +358,17 @@ def test_a_generator_fitted_to_the_clients_rows_is_suspected():
     assert hint in lab.verdict
     lab.remove("copied")
     assert not any("below 0" in sentence for sentence in lab.verdict)
+    lab.close()
+
+
+def test_other_weights_bring_their_scores_and_not_all_of_the_data_again(monkeypatch):
+    monkeypatch.setattr(nm.labs.dashboard.lab, "PUBLISH_INTERVAL_SECONDS", 0.0)
+    clients = {name: RNG.normal(shift, 1, (50, 3)) for name, shift in (("a", 0.0), ("b", 1.0))}
+    lab = nm.Dashboard(clients, {"near": RNG.normal(0.5, 1, (60, 3)), "far": RNG.normal(2, 1, (60, 3))}, "fid")
+    assert lab.wait(60)
+    sent = []
+    lab.observe(lambda change: sent.append(change["name"]), ["board", "draws", "progress", "result"])
+    lab.weights = [0.7, 0.3]
+    assert lab.wait(60) and np.isfinite(lab.table["all"]).all()
+    assert set(sent) == {"progress", "result"}
     lab.close()

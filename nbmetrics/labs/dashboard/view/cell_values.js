@@ -97,10 +97,20 @@ function chanceOf(generators, regret, packed) {
   return Object.fromEntries(generators.map((generator, g) => [generator, flags[g]]));
 }
 
-/** @param {PackedDraws} packed @returns {{scale: Float64Array, draws: Int8Array}} */
-function unpack({ scale, int8 }) {
-  const letters = atob(int8);
-  return { scale: Float64Array.from(scale, read), draws: Int8Array.from(letters, (letter) => letter.charCodeAt(0)) };
+/** @type {WeakMap<PackedDraws, {scale: Float64Array, draws: Int8Array}>} */
+const unpacked = new WeakMap();
+
+/** Made once: a board comes with every score, and its draws hardly ever. @param {PackedDraws} packed @returns {{scale: Float64Array, draws: Int8Array}} */
+function unpack(packed) {
+  let noise = unpacked.get(packed);
+  if (!noise) {
+    const letters = atob(packed.int8);
+    const draws = new Int8Array(letters.length);
+    for (let at = 0; at < letters.length; at++) draws[at] = letters.charCodeAt(at);
+    noise = { scale: Float64Array.from(packed.scale, read), draws };
+    unpacked.set(packed, noise);
+  }
+  return noise;
 }
 
 /** The standard deviation of the difference of two scores with a client, whose rows they share. @param {{scale: Float64Array, draws: Int8Array}} a @param {{scale: Float64Array, draws: Int8Array}} b @param {number} i */

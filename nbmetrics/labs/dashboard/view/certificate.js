@@ -167,7 +167,7 @@ export class CertificateCard {
   }
 
   /** @param {Scene} scene @param {Numbers} numbers @param {Decided} decided */
-  paint(scene, { clients, answer, filled }, decided) {
+  paint(scene, { clients, answer, progress }, decided) {
     const { winner, counted, centres, weights, average } = decided;
     nameCard(this.root, headOf(average));
     this.root.hidden = scene.generators.length < 2;
@@ -179,7 +179,7 @@ export class CertificateCard {
     setText(this.share, shareWords(scene, winner, answer));
     setText(this.least, winner < 0 ? "Not known yet." : certificateSentence(this.change, generators, names));
     this.button.style.visibility = this.change?.sources.length ? "" : "hidden"; // its room is kept
-    const isFilled = filled.done === filled.total; // what is still to come is not odd
+    const isFilled = progress.done === progress.total; // what is still to come is not odd
     setText(this.note, isFilled ? noteOf(clients.length - counted.length, generators, centres) : "");
   }
 

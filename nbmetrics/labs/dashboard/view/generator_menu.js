@@ -3,7 +3,7 @@
  *
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Toolbar } from "../../toolkit/view/toolbar.js"
- * @import { Board, Scene } from "./types.js"
+ * @import { ProgressFacts, Scene } from "./types.js"
  */
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
@@ -66,18 +66,14 @@ export class Progress {
 
   paint() {
     const { store } = this;
-    const { filled = { done: 0, total: 0, doing: "", why: "" } } = /** @type {Board} */ (store.model.get("board"));
-    this.isStopped = Boolean(filled.stopped);
-    this.root.hidden = filled.done === filled.total && !filled.doing && !this.isStopped;
+    const { done, total, doing, stopped, why } = /** @type {ProgressFacts} */ (store.model.get("progress") ?? {});
+    this.isStopped = Boolean(stopped);
+    this.root.hidden = done === total && !doing && !this.isStopped;
     if (this.root.hidden) return;
-    setAttributes(this.bar, { value: filled.done, max: filled.total });
-    const now = this.isStopped
-      ? `stopped${filled.why ? `. Python: ${filled.why}` : ""}`
-      : filled.doing
-        ? `now: ${filled.doing}`
-        : "";
+    setAttributes(this.bar, { value: done, max: total });
+    const now = this.isStopped ? `stopped${why ? `. Python: ${why}` : ""}` : doing ? `now: ${doing}` : "";
     const gone = store.lost ? "Python has stopped: known scores stay" : now;
-    setText(this.words, `So far, ${filled.done} of ${filled.total} scores${gone ? `; ${gone}` : ""}`);
+    setText(this.words, `So far, ${done} of ${total} scores${gone ? `; ${gone}` : ""}`);
     setText(this.button, this.isStopped ? "Go on" : "Stop");
     this.button.hidden = Boolean(store.saved) || store.lost;
   }

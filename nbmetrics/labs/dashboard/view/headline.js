@@ -29,9 +29,9 @@ export class Headline {
   }
 
   /** @param {Scene} scene @param {Numbers} numbers */
-  paint(scene, { shares, metrics, filled, answer }) {
+  paint(scene, { shares, metrics, progress, answer }) {
     const shown = metrics[scene.metric];
-    if (!shown) return setText(this.main, filled.doing);
+    if (!shown) return setText(this.main, progress.doing);
     const { sentences, state, todo } = shown.verdict;
     setAttributes(this.root, { "data-state": state });
     setText(this.main, sentences[0]);

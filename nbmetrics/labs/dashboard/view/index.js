@@ -32,6 +32,7 @@ const declared = declare(declaration);
 export default lab("Dashboard", numbersOf, dashboardView, {
   traits: [
     "board",
+    "progress",
     "draws",
     "result",
     "details",

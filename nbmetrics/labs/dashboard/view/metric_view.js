@@ -5,7 +5,7 @@
  * noise too; all is Python's, and under other weights a first guess by its slopes until Python has answered.
  *
  * @import { Model } from "../../toolkit/view/types.js"
- * @import { Board, MetricFacts, Numbers, PackedDraws, Scene, Shown, Written } from "./types.js"
+ * @import { Board, MetricFacts, Numbers, PackedDraws, ProgressFacts, Scene, Shown, Written } from "./types.js"
  * @import { Aggregate } from "./verdict.js"
  */
 import { once, read, readRow } from "../../toolkit/view/json_numbers.js";
@@ -28,17 +28,18 @@ const NOT_FOR_THESE = "The winner by all is not computed for these weights yet."
 /** @param {any} scene @param {Model} model @returns {Numbers} */
 export function numbersOf(scene, model) {
   const board = /** @type {Board} */ (model.get("board"));
+  const progress = model.get("progress") ?? {};
   if (!board.clients)
-    return { shares: [], clients: [], metrics: {}, filled: { done: 0, total: 1, doing: "" }, answer: {} };
-  const { clients, filled } = board;
+    return { shares: [], clients: [], metrics: {}, progress: { done: 0, total: 1, doing: "" }, answer: {} };
+  const { clients } = board;
   const shares = sharesOf(scene.weights);
   const answer = model.get("result");
   const result = sameClients(answer, board) ? answer : {}; // of the clients before
   const draws = model.get("draws") ?? {};
-  const inputs = { board, scene, shares, result, draws, moved: movedFrom(shares, result) };
+  const inputs = { board, progress, scene, shares, result, draws, moved: movedFrom(shares, result) };
   const metrics = {};
   for (const facts of board.metrics) lazily(metrics, facts.name, () => shownOf(facts, inputs));
-  return { shares, clients, metrics, filled, answer: result };
+  return { shares, clients, metrics, progress, answer: result };
 }
 
 /** A property that is computed when it is first asked for. @param {any} object @param {string} name @param {() => any} make */
@@ -67,7 +68,7 @@ export function scoreOf({ best, higher }, loss) {
   return higher && best === null ? -loss : loss;
 }
 
-/** @typedef {{board: Board, scene: Scene, shares: number[], result: any, draws: any, moved: number[] | null}} Inputs */
+/** @typedef {{board: Board, progress: ProgressFacts, scene: Scene, shares: number[], result: any, draws: any, moved: number[] | null}} Inputs */
 
 /** What the mean over clients is called: intra where a generator on show has one distribution for each client. @param {Board} board @param {string[]} generators */
 export function averageName({ generators: facts = {} }, generators) {
@@ -83,7 +84,7 @@ function factsOf(facts, { board, scene }) {
 
 /** @param {MetricFacts} given @param {Inputs} inputs @returns {Shown} */
 function shownOf(given, inputs) {
-  const { board, scene, shares, result } = inputs;
+  const { board, progress, scene, shares, result } = inputs;
   const facts = factsOf(given, inputs);
   const { name } = facts;
   const values = cellsOf(board.values[name], inputs);
@@ -111,7 +112,7 @@ function shownOf(given, inputs) {
     : facts.same
       ? losses(all)
       : pooledOf("all_centres", facts, inputs);
-  const isDone = !isNear && !board.filled.doing && !board.filled.stopped && isScored.every((row) => row.every(Boolean));
+  const isDone = !isNear && !progress.doing && !progress.stopped && isScored.every((row) => row.every(Boolean));
   const allNoise = isAlone ? avgNoise : noiseOf(scene.generators, result.all_draws?.[name], noiseOfOne);
   const isUnknown = !isNear && allLosses.every(Number.isNaN);
   const byAll = isOne || isUnknown ? null : aggregate(losses(all), allLosses, allNoise);
@@ -263,7 +264,11 @@ function errorsOf(noise) {
 }
 
 /** What the verdict has to know beside losses. @param {MetricFacts} facts @param {boolean[][]} isScored @param {Inputs} inputs @returns {import("./verdict.js").About} */
-function aboutOf({ name, label, same, corrected, distance, sure, why }, isScored, { board, scene, shares, result }) {
+function aboutOf(
+  { name, label, same, corrected, distance, sure, why },
+  isScored,
+  { board, progress, scene, shares, result },
+) {
   const few = board.few?.[name];
   const left = () => board.clients.filter((_, i) => few?.[i]).map((client) => inWords(client.name));
   const p = read(result.p);
@@ -279,7 +284,7 @@ function aboutOf({ name, label, same, corrected, distance, sure, why }, isScored
     few: few ? once(few, left) : [],
     distance,
     average: averageName(board, scene.generators),
-    testing: (Boolean(board.filled.doing) || result.tested === false) && !board.filled.stopped,
+    testing: (Boolean(progress.doing) || result.tested === false) && !progress.stopped,
   };
 }
 

@@ -14,7 +14,8 @@
  * @typedef {Record<string, Record<string, Written[]>>} Cells  by metric and generator, one a client
  * @typedef {{clients: ClientFacts[], generators: Record<string, GeneratorFacts>, metrics: MetricFacts[], values: Cells,
  *   centres: Cells, few?: Record<string, string[]>, regroup?: Change[], leaves?: number[],
- *   tree?: [number, number, number][], ledger?: Cost[], gaps?: Record<string, import("../../toolkit/view/kid_gap.js").PackedGap>, filled: {done: number, total: number, doing: string, stopped?: boolean, why?: string}}} Board
+ *   tree?: [number, number, number][], ledger?: Cost[], gaps?: Record<string, import("../../toolkit/view/kid_gap.js").PackedGap>}} Board
+ * @typedef {{done: number, total: number, doing: string, stopped?: boolean, why?: string}} ProgressFacts  scores known and in all
  * @typedef {{metric: string, aggregate: string, up: [number, number], down: [number, number], reveals: string}} Cost  least and most bytes of a client
  * @typedef {{scale: Written[], int8: string}} PackedDraws
  * @typedef {{value: number, client: number}} Worst  -1 where a client that counts has no score
@@ -26,7 +27,7 @@
  *   Python has answered, `isFar` where there is not even a guess; `counted` are the weights of decisions by avg, 0 for the clients `few` that they leave out, and
  *   `plainAvg` is under them; `byAll` is null where avg and all are one order: KID, one client, metrics without clients;
  *   `errors` are standard errors of the metric in view, null where none are known; `size` is the gap that numbers of rows alone would make
- * @typedef {{shares: number[], clients: ClientFacts[], metrics: Record<string, Shown>, filled: Board["filled"],
+ * @typedef {{shares: number[], clients: ClientFacts[], metrics: Record<string, Shown>, progress: ProgressFacts,
  *   answer: any}} Numbers  `answer` is what Python said last of these clients
  */
 export {};
