@@ -106,6 +106,14 @@ REFUSED, MAX_REFUSAL_LETTERS, GIVE = 2, 300, ". Give a "
 class OneLineParser(ArgumentParser):
     """A parser that refuses in one line, as the commands do."""
 
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Return the options of the words; words left over are told with the help of their command."""
+        options, left = self.parse_known_args(args, namespace)
+        if left:
+            self.prog = f"{self.prog} {options.command}"
+            self.error(f"unrecognized arguments: {' '.join(word or repr(word) for word in left)}")
+        return options
+
     def error(self, message: str) -> NoReturn:
         """End with 2."""
         said = one_line(message.removeprefix("argument "), MAX_REFUSAL_LETTERS)

@@ -131,8 +131,9 @@ def wrong_of_summarize():
     yield ("summarize", "broken", "--out", "x.nbs", "--weights", "missing.pth"), "error"
     yield ("summarize",), "ROWS"
     yield SUMMARIZE[:2], "--out"
-    yield (*SUMMARIZE, "again.npy"), "again.npy"
-    yield (*SUMMARIZE, "--clipp", "3"), "--clipp"
+    yield (*SUMMARIZE, "again.npy"), "again.npy. `nbmetrics summarize --help`"
+    yield (*SUMMARIZE, "--clipp", "3"), "--clipp 3. `nbmetrics summarize --help`"
+    yield (*SUMMARIZE, ""), "arguments: ''. "
     for option, value in {"extractor": "no", "batch-size": "0", "device": "abacus", "resize": "half"}.items():
         yield ("summarize", "broken", "--out", "x.nbs", "--extractor", "pixels", f"--{option}", value), f"--{option}"
 
