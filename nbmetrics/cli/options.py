@@ -76,7 +76,7 @@ Write what a site sends in the place of its rows, and say what it reveals."""
 SUMMARIZE_MORE = """\
 ROWS is a .npy file of features, (n, d), or a folder (or zip) of images.
 Nothing is sent, signed or encrypted: transport is another tool's part, such as
-  age -r KEY north.nbs > north.nbs.age      or      minisign -Sm north.nbs
+  minisign -Sm north.nbs      and      age -r SERVER_KEY north.nbs > north.nbs.age
 
 examples:
   nbmetrics summarize north.npy --out north.nbs
