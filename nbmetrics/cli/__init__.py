@@ -40,6 +40,9 @@ IN_A_SHELL = {
     "KID with nm.RandomFeatures": "kid with --sigma",
     "Privacy(…, clip=C)": "--clip",
     "with a clip": "with --clip",
+    "nm.extract(images, extractor) with the clients' extractor": (
+        "nbmetrics features FOLDER --extractor NAME --out FILE.npy, with the sites' extractor"
+    ),
     "leave privacy out": "leave --epsilon out",
     "name the same metrics, with the same settings": "name the same --metrics, with the same --sigma and --count",
     "privacy=": "--epsilon",

@@ -42,7 +42,7 @@ from .parties import (
     runs_within,
 )
 from .report import Report, as_json, as_page, as_text, client_rows, generator_rows
-from .verify import OTHER_NUMBERS, compare, read_report, settings_of
+from .verify import OTHER_NUMBERS, compare, order_of, read_report, settings_of
 
 
 def run_score(options: Namespace) -> None:
@@ -71,8 +71,11 @@ def report_writer(options: Namespace) -> Callable[[Report], None]:
     return show
 
 
-def report_of(options: Namespace) -> Report:
-    """Return the scores of the files that the options name, with where they come from."""
+def report_of(options: Namespace, order: Sequence[str] = ()) -> Report:
+    """Return the scores of the files that the options name, with where they come from.
+
+    order : names of generators that come first, in this order, which what is drawn depends on
+    """
     metrics, design = _metrics(options), _design(options)
     clients, notes = client_parties(options.clients)
     if options.by_class and options.runs:
@@ -80,6 +83,7 @@ def report_of(options: Namespace) -> Report:
     generated = generated_parties(options.generated, has_parts=options.by_class or options.runs)
     if options.runs:
         generated = [run for model in generated for run in runs_within(model)]
+    generated.sort(key=lambda party: order.index(party.name) if party.name in order else len(order))
     notes += containment_notes(clients, generated)
     parts = [part for party in generated for part in (parties_within(party) if options.by_class else [party])]
     check_weights_used(options, [*clients, *parts])
@@ -109,7 +113,7 @@ def report_of(options: Namespace) -> Report:
 def run_verify(options: Namespace) -> int:
     """Print which numbers of a report come out again of the data, and return the exit code."""
     report = read_report(options.report)
-    lines, is_same = compare(report, report_of(settings_of(report, options)))
+    lines, is_same = compare(report, report_of(settings_of(report, options), order_of(report)))
     print("\n".join(lines))
     return 0 if is_same else OTHER_NUMBERS
 

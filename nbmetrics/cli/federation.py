@@ -25,7 +25,7 @@ from ..metrics.kid.metric import KID
 from ..metrics.kid.random_features import RandomFeatures
 from .commands import check_weights_used, report_writer, settings, writer
 from .options import DELTA, RANDOM_FEATURES
-from .parties import FEATURES, Party, PartyReader, existing_path, generated_parties
+from .parties import FEATURES, Party, PartyReader, checked_kind, existing_path, generated_parties
 from .report import Report, generator_rows
 
 SUFFIX = ".nbs"
@@ -41,7 +41,7 @@ def run_summarize(options: Namespace) -> None:
     """Write the bytes that a site sends, and say in words what they hold."""
     write = writer("--out", options.out, SUFFIX)
     metrics, privacy = _metrics(options), _privacy(options)
-    path, account = existing_path("ROWS", options.rows), _account(options, privacy)
+    path, account = checked_kind("ROWS", existing_path("ROWS", options.rows)), _account(options, privacy)
     party = Party("ROWS", path.stem, path)
     check_weights_used(options, [party])
     rows = _rows(PartyReader(lambda: settings(options)), party)

@@ -76,7 +76,7 @@ Write what a site sends in the place of its rows, and say what it reveals."""
 SUMMARIZE_MORE = """\
 ROWS is a .npy file of features, (n, d), or a folder (or zip) of images.
 Nothing is sent, signed or encrypted: transport is another tool's part, such as
-  age -r KEY north.nbs > north.nbs.age      or      minisign -Sm north.nbs
+  minisign -Sm north.nbs      and      age -r SERVER_KEY north.nbs > north.nbs.age
 
 examples:
   nbmetrics summarize north.npy --out north.nbs
@@ -105,6 +105,14 @@ REFUSED, MAX_REFUSAL_LETTERS, GIVE = 2, 300, ". Give a "
 
 class OneLineParser(ArgumentParser):
     """A parser that refuses in one line, as the commands do."""
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Return the options of the words; words left over are told with the help of their command."""
+        options, left = self.parse_known_args(args, namespace)
+        if left:
+            self.prog = f"{self.prog} {options.command}"
+            self.error(f"unrecognized arguments: {' '.join(word or repr(word) for word in left)}")
+        return options
 
     def error(self, message: str) -> NoReturn:
         """End with 2."""

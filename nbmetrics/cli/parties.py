@@ -131,7 +131,7 @@ def client_parties(path: str) -> tuple[list[Party], list[str]]:
     root = existing_path("CLIENTS", path)
     if root.suffix.lower() == ZIP and (parties := _in_zip(root)):
         return parties, []
-    if not _check_kind("CLIENTS", root).is_dir():
+    if not checked_kind("CLIENTS", root).is_dir():
         return [Party("CLIENTS", root.stem, root)], [f"{root.name} is one client, so avg and all are the same."]
     try:
         entries = sorted((e for e in root.iterdir() if not e.name.startswith(".")), key=lambda e: natural(e.name))
@@ -188,7 +188,7 @@ def parties_within(party: Party, given: str = "--by-class", unit: str = "client"
 
 def generated_parties(paths: Sequence[str], option: str = "GENERATED", has_parts: bool = False) -> list[Party]:
     """A generator for each path of the option, with as much of the path for a name as tells them apart."""
-    paths_checked = [_check_kind(option, existing_path(option, path)) for path in paths]
+    paths_checked = [checked_kind(option, existing_path(option, path)) for path in paths]
     for path in paths_checked if not has_parts else ():
         _check_not_many(option, path)
     parts = [[*path.resolve().parts[:-1], _title(path)] for path in paths_checked]
@@ -227,12 +227,14 @@ def existing_path(option: str, path: str, fix: str = FIX_MISSING) -> Path:
     return place
 
 
-def _check_kind(option: str, path: Path) -> Path:
+def checked_kind(option: str, path: Path) -> Path:
     """Return the path, if by its name it can be read: an extractor is not asked for in vain."""
     if not path.is_dir() and not path.is_file():
         raise InvalidInput(option, f"{shown(str(path))} is neither a file nor a folder", FIX_MISSING)
     if path.is_file() and path.suffix.lower() not in (*ARRAYS, ZIP) and refusal_by_name((path.name,)):
         fix = "Give a folder or zip of images, a .npy file of features, or a .npz file of mu and sigma"
+        if path.suffix.lower() == ".csv":
+            fix = f"Write its numbers as .npy: numpy.save('{path.stem}.npy', pandas.read_csv('{path.name}').to_numpy())"
         raise InvalidInput(option, f"{shown(str(path))} has the name of neither images nor features", fix)
     return path
 

@@ -63,6 +63,14 @@ def settings_of(report: Mapping[str, Any], options: Namespace) -> Namespace:
     return own
 
 
+def order_of(report: Mapping[str, Any]) -> list[str]:
+    """Return the names of the report's generators in its order: draws of intervals depend on it, the words do not."""
+    try:
+        return list(dict.fromkeys(str(row["generator"]) for row in report["table"]))
+    except (TypeError, KeyError):
+        raise InvalidInput("REPORT", "has no table", FIX) from None
+
+
 def compare(report: Mapping[str, Any], again: Report) -> tuple[list[str], bool]:
     """Return lines on which numbers of a report came out again, and whether all of them did."""
     scores = again.scores

@@ -104,10 +104,9 @@ def contrasts_of(models: Sequence[Model], generators: int) -> np.ndarray:
 
 def real_parts(scores: ScoresProtocol, cells: Cells, part: str) -> list[ErrorPart]:
     """Return what the clients' rows add to the error of each of `contrasts_of`; NaN where that is not known."""
+    contrasts = contrasts_of(models_of(scores.generators, scores.groups), len(scores.generators))
     if isinstance(cells, ReadsModels):
-        return list(cells.real_parts[part])
-    models = models_of(scores.generators, scores.groups)
-    contrasts = contrasts_of(models, len(scores.generators))
+        return list(cells.real_parts.get(part, [ErrorPart(math.nan, math.inf)] * len(contrasts)))
     if cells.clients and not cells.sent and all(client.distribution is not None for client in cells.clients):
         return [ErrorPart(0.0, math.inf)] * len(contrasts)
     if cells.noise is None or cells.metric.best is not None:  # a distance from the best is not linear in the rows
@@ -284,6 +283,8 @@ def tested_count(scores: ScoresProtocol) -> int:
 def lines_of_means(scores: ScoresProtocol, metric: str) -> list[str]:
     """Return how the means over runs were made."""
     cells = scores.result(metric)
+    if not has_runs(scores):
+        return [f"{_kind(cells)}: no model has several runs, so no mean has an interval"]
     is_real_part_known = not math.isnan(real_parts(scores, cells, "all")[0].variance)
     alone = "for these real rows alone, as these scores have no uncertainty"
     of = "for these real rows and others" if is_real_part_known else alone
@@ -292,6 +293,8 @@ def lines_of_means(scores: ScoresProtocol, metric: str) -> list[str]:
 
 def lines_of_comparison(scores: ScoresProtocol, metric: str) -> list[str]:
     """Return how models are compared, and how many comparisons are made."""
+    if not has_runs(scores):
+        return [f"{_kind(scores.result(metric))}: no model has several runs, so no two are compared"]
     cells, count = scores.result(metric), len(models_of(scores.generators, scores.groups))
     pairs, every = math.comb(count, 2), tested_count(scores)
     test = (

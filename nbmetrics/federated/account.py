@@ -20,6 +20,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from decimal import ROUND_DOWN, Context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +95,7 @@ class Account:
     def __str__(self) -> str:
         count = len(self._read())
         releases = "1 release has" if count == 1 else f"{count:,} releases have"
-        more = f"one more may have ε = {left:.3g}" if (left := self.left) else "nothing is left"
+        more = f"one more may have ε = {_rounded_down(left):g}" if (left := self.left) else "nothing is left"
         spent_text = f"spent ε = {self.spent:.4g} of {self.epsilon:g} at δ = {self.delta:g}"
         return f"{self.path.name}: {releases} {spent_text}; {more}."
 
@@ -203,6 +204,8 @@ class Account:
     def _releases(self, file: int) -> list[dict[str, Any]]:
         """Return the releases of the file; InvalidInput where it is damaged or of another bound."""
         *lines, last = _content(file).split(b"\n")
+        if _is_more_than_a_line(last):
+            raise _damaged(self.path)
         head, *releases = [_record(line, self.path) for line in [*lines, *[last] * _is_whole(last)]] or [{}]
         if not {"format", "epsilon", "delta"} <= set(head) or not all("mu2" in release for release in releases):
             raise _damaged(self.path)
@@ -213,6 +216,11 @@ class Account:
             seen = f"{self.path.name} has the bound ε = {head['epsilon']:g}, δ = {head['delta']:g}"
             raise InvalidInput("account", seen, "Give that bound: what was spent was spent under it")
         return releases
+
+
+def _rounded_down(number: float) -> float:
+    """Return ε with 3 digits, not larger than it is but for rounding: what is said to be left is left."""
+    return float(Context(prec=3, rounding=ROUND_DOWN).create_decimal_from_float(number * (1.0 + SLACK)))
 
 
 def _squares(releases: list[dict[str, Any]]) -> float:
@@ -253,6 +261,12 @@ def _is_whole(line: bytes) -> bool:
     """Whether only the end of the line is missing."""
     text, _, checksum = line.rpartition(b" #")
     return bool(re.fullmatch(rb"[0-9a-f]{8}\s*", checksum)) and int(checksum, 16) == zlib.crc32(text)
+
+
+def _is_more_than_a_line(last: bytes) -> bool:
+    """Whether a whole line stands here with something else than its end behind it: it was not torn, it is damaged."""
+    found = re.match(rb"(.*) #([0-9a-f]{8})", last, re.DOTALL)
+    return not _is_whole(last) and found is not None and int(found[2], 16) == zlib.crc32(found[1])
 
 
 def _record(line: bytes, path: Path) -> dict[str, Any]:

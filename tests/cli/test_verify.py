@@ -21,6 +21,13 @@ def test_the_same_data_give_the_same_numbers_in_any_order(report, run):
     assert (code, out) == (0, "80 of 80 numbers come out again, to 7 digits.\n")
 
 
+@pytest.mark.parametrize("words", [("--uncertainty", "bootstrap"), ("--uncertainty", "influence", "--samples", "40")])
+def test_what_is_drawn_comes_out_in_any_order_too(features, run, words):
+    assert run("score", "real", "narrow.npy", "wide.npy", *words, "--json", REPORT, "--quiet")[0] == 0
+    code, out, _ = run("verify", REPORT, "real", "wide.npy", "narrow.npy", "--quiet")
+    assert code == 0, out
+
+
 def test_one_row_that_differs_is_told_by_number(report, run, features, tmp_path):
     rows = features["narrow"].copy()
     rows[7, 1] += 1e-3

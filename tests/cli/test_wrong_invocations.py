@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import nbmetrics as nm
 from nbmetrics.cli import main
@@ -12,6 +13,13 @@ from nbmetrics.cli import main
 SUMMARIZE = ("summarize", "north.npy", "--out", "x.nbs")
 NOISY = (*SUMMARIZE, "--metrics", "fid", "--epsilon", "1", "--clip", "5", "--account", "old.account")
 AGGREGATE = ("aggregate", "north.nbs", "--generators", "wide.npy")
+
+FILES = {
+    "broken/image.png": b"no image",
+    "image.png": b"\x89PNG",
+    "text.txt": b"no rows",
+    "table.csv": b"a,b\n1,2\n",
+}
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +34,11 @@ def place(tmp_path_factory):
     for name, data in summaries(rows).items():
         (folder / f"{name}.nbs").write_bytes(data)
     (folder / "folder" / "north.nbs").write_bytes((folder / "north.nbs").read_bytes())
-    for name in ("named.nbs", "named.json", "broken"):
+    for name in ("named.nbs", "named.json", "broken", "images"):
         (folder / name).mkdir()
-    for name, data in {"broken/image.png": b"no image", "image.png": b"\x89PNG", "text.txt": b"no rows"}.items():
+    for name, data in FILES.items():
         (folder / name).write_bytes(data)
+    Image.fromarray(np.zeros((4, 4), np.uint8)).save(folder / "images" / "black.png")
     (folder / "broken.zip").write_bytes(b"PK no zip")
     os.mkfifo(folder / "pipe")
     (folder / "loop").symlink_to(folder / "loop")
@@ -109,6 +118,10 @@ def wrong_of_summarize():
         yield ("summarize", path, "--out", "x.nbs", "--extractor", "pixels"), "ROWS"
     for name in NO_ROWS:
         yield ("summarize", f"{name}.npy", "--out", "x.nbs"), "ROWS"
+    yield (
+        ("summarize", "table.csv", "--out", "x.nbs"),
+        "numpy.save('table.npy', pandas.read_csv('table.csv').to_numpy())",
+    )
     yield ("summarize", "one_row.npy", "--out", "x.nbs"), "--min-rows"
     yield from each(SUMMARIZE[:2], "--out", [*(path.format(".nbs") for path in NO_OUTPUTS), "named.nbs"])
     for path in (*NO_FILES[:6], "folder", "north.npy", "north.nbs", "text.txt", "pipe", "damaged.account", "x.nbs"):
@@ -132,8 +145,9 @@ def wrong_of_summarize():
     yield (*SUMMARIZE, "--weights", "other.pth"), "--weights"
     yield ("summarize",), "ROWS"
     yield SUMMARIZE[:2], "--out"
-    yield (*SUMMARIZE, "again.npy"), "again.npy"
-    yield (*SUMMARIZE, "--clipp", "3"), "--clipp"
+    yield (*SUMMARIZE, "again.npy"), "again.npy. `nbmetrics summarize --help`"
+    yield (*SUMMARIZE, "--clipp", "3"), "--clipp 3. `nbmetrics summarize --help`"
+    yield (*SUMMARIZE, ""), "arguments: ''. "
     for option, value in {"extractor": "no", "batch-size": "0", "device": "abacus", "resize": "half"}.items():
         yield ("summarize", "broken", "--out", "x.nbs", "--extractor", "pixels", f"--{option}", value), f"--{option}"
 
@@ -158,6 +172,7 @@ def wrong_of_aggregate():
         yield ("aggregate", "north.nbs", "--generators", "wide.npy", path), "--generators"
     for name in NO_ROWS:
         yield ("aggregate", "north.nbs", "--generators", f"{name}.npy"), "--generators"
+    yield ("aggregate", "north.nbs", "--generators", "images"), "nbmetrics features FOLDER --extractor NAME --out"
     yield ("aggregate", "north.nbs", "--generators", "other_width.npy"), "other_width"
     for option, suffix in {"json": ".json", "html": ".html", "csv": ".csv", "markdown": ".md", "latex": ".tex"}.items():
         yield from each(AGGREGATE, f"--{option}", [path.format(suffix) for path in NO_OUTPUTS])

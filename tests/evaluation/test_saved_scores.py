@@ -53,6 +53,10 @@ def test_opened_scores_print_rank_and_export_as_before(tmp_path, case):
         for name in CALLS:
             first, second = (told(getattr(s, name), metric) for s in (scores, opened))
             assert first.equals(second) if isinstance(first, pd.DataFrame) else first == second
+        for table in ("models", "compare_models"):
+            one, other = getattr(opened, table)(metric), getattr(scores, table)(metric)
+            pd.testing.assert_frame_equal(one, other, check_exact=True)
+            assert one.attrs == other.attrs
         assert opened.agreement(metric) == pytest.approx(scores.agreement(metric), nan_ok=True)
         np.testing.assert_array_equal(opened.size_gap(metric), scores.size_gap(metric))
     for path in (opened.to_csv(tmp_path / "t.csv"), opened.to_csv(tmp_path / "c.csv", clients=True)):

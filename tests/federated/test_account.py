@@ -83,6 +83,17 @@ def test_all_of_it_may_be_spent_at_once(tmp_path):
         release(account, Privacy(epsilon=0.01, delta=1e-6, clip=4.0))
 
 
+@pytest.mark.parametrize("bound", [1.5, 2.2, 3.0, 3.7])
+@pytest.mark.parametrize("first", [0.0, 0.31, 0.5, 0.83])
+def test_what_is_said_to_be_left_is_left(tmp_path, bound, first):
+    account = Account(tmp_path / "a", epsilon=bound, delta=1e-6)
+    if first:
+        release(account, Privacy(epsilon=first, delta=1e-6, clip=4.0))
+    said = float(str(account).removesuffix(".").rpartition("= ")[2])
+    assert account.left * 0.99 < said <= bound
+    release(account, Privacy(epsilon=said, delta=1e-6, clip=4.0))
+
+
 def test_nothing_is_spent_where_nothing_is_released(tmp_path):
     account = Account(tmp_path / "a", epsilon=2, delta=1e-6)
     with pytest.raises(nm.InvalidInput, match="no summary on which one row has a bounded effect"):
@@ -168,6 +179,12 @@ def test_a_line_that_was_torn_was_no_release_and_damage_is_refused(tmp_path):
         account.path.write_bytes(whole[:k] + bytes([whole[k] ^ 1]) + whole[k + 1 :])
         with pytest.raises(nm.InvalidInput, match="account: "):
             account.spent  # noqa: B018
+    for bit in range(8):
+        end = bytes([ord("\n") ^ 1 << bit])
+        account.path.write_bytes(whole[:-1] + end)
+        if end not in b"\x0b":
+            with pytest.raises(nm.InvalidInput, match="is damaged"):
+                account.spent  # noqa: B018
     for end in (b"", b"\x0b"):
         account.path.write_bytes(whole[:-1] + end)
         assert len(account.table) == 1
