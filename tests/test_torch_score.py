@@ -82,6 +82,47 @@ def mmd(x, y):
 ORACLES = {"fid": frechet, "kid": mmd}
 
 
+# Before the others, which keep torchmetrics from being imported: lightning imports it.
+def test_lightning_adds_up_and_logs():
+    lightning = peers.imported("lightning") or pytest.skip("lightning does not import here: pip install lightning")
+    own_score = importlib.import_module(MODULE).Score
+
+    class Model(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.layer, self.score = torch.nn.Linear(4, 4), own_score("fid", clients=CLIENTS)
+
+        def training_step(self, batch, _):
+            return self.layer(batch[0]).mean()
+
+        def validation_step(self, batch, _):
+            self.score.update(batch[0], real=True, client=[CLIENTS[k] for k in batch[1]])
+
+        def on_validation_epoch_end(self):
+            self.score.update(GENERATED["lyon"], real=False)
+            self.log_dict({f"fid/{part}": value for part, value in self.score.compute().items()})
+            self.score.reset()
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), 0.1)
+
+    rows = torch.tensor(np.concatenate([*REAL.values()]), dtype=torch.float32)
+    owners = torch.tensor(np.repeat([0, 1, 2], [len(part) for part in REAL.values()]))
+    data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(rows, owners), batch_size=40, shuffle=True)
+    quiet = {
+        "logger": False,
+        "enable_checkpointing": False,
+        "enable_progress_bar": False,
+        "enable_model_summary": False,
+    }
+    trainer = lightning.Trainer(accelerator="cpu", max_epochs=2, **quiet)
+    trainer.fit(Model(), data, data)
+    real = {name: part.astype(np.float32) for name, part in REAL.items()}
+    row = nm.evaluate(real, {"g": GENERATED["lyon"]}, "fid", progress=False).table.iloc[0]
+    for part in ("avg", "all", "gap"):
+        assert float(trainer.callback_metrics[f"fid/{part}"]) == pytest.approx(row[part], rel=1e-4)
+
+
 @pytest.mark.parametrize("metric", ORACLES)
 def test_avg_all_and_gap_are_those_of_numpy(Score, metric):
     found, distance = values(filled(Score(metric, clients=CLIENTS))), ORACLES[metric]
@@ -500,47 +541,6 @@ def test_a_weight_of_zero_leaves_a_client_out(Score):
     two = {name: REAL[name] for name in CLIENTS[:2]}
     score = filled(Score("fid", clients=CLIENTS, weights=[90, 61, 0]), two)
     assert values(score) == pytest.approx(values(filled(Score("fid", clients=CLIENTS[:2]), two)), rel=1e-12)
-
-
-def test_lightning_adds_up_and_logs():
-    lightning = pytest.importorskip("lightning")
-
-    own_score = importlib.import_module(MODULE).Score
-
-    class Model(lightning.LightningModule):
-        def __init__(self):
-            super().__init__()
-            self.layer, self.score = torch.nn.Linear(4, 4), own_score("fid", clients=CLIENTS)
-
-        def training_step(self, batch, _):
-            return self.layer(batch[0]).mean()
-
-        def validation_step(self, batch, _):
-            self.score.update(batch[0], real=True, client=[CLIENTS[k] for k in batch[1]])
-
-        def on_validation_epoch_end(self):
-            self.score.update(GENERATED["lyon"], real=False)
-            self.log_dict({f"fid/{part}": value for part, value in self.score.compute().items()})
-            self.score.reset()
-
-        def configure_optimizers(self):
-            return torch.optim.SGD(self.parameters(), 0.1)
-
-    rows = torch.tensor(np.concatenate([*REAL.values()]), dtype=torch.float32)
-    owners = torch.tensor(np.repeat([0, 1, 2], [len(part) for part in REAL.values()]))
-    data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(rows, owners), batch_size=40, shuffle=True)
-    quiet = {
-        "logger": False,
-        "enable_checkpointing": False,
-        "enable_progress_bar": False,
-        "enable_model_summary": False,
-    }
-    trainer = lightning.Trainer(accelerator="cpu", max_epochs=2, **quiet)
-    trainer.fit(Model(), data, data)
-    real = {name: part.astype(np.float32) for name, part in REAL.items()}
-    row = nm.evaluate(real, {"g": GENERATED["lyon"]}, "fid", progress=False).table.iloc[0]
-    for part in ("avg", "all", "gap"):
-        assert float(trainer.callback_metrics[f"fid/{part}"]) == pytest.approx(row[part], rel=1e-4)
 
 
 def test_strange_rows_and_settings_are_answered_or_refused(Score):

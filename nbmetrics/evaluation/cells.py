@@ -446,8 +446,8 @@ class Cells:
             for row, generator in zip(self.own_cells, generators, strict=False)
             for cell, name in zip(row, names, strict=False)
         ]
-        of_pairs = "pairs of client and generator"
-        for part, outcomes, unit in (("", pairs, of_pairs), (" intra", own, of_pairs), (" all", pooled, "generators")):
+        of_pairs, avg = "pairs of client and generator", " avg" if own else ""
+        for part, outcomes, unit in ((avg, pairs, of_pairs), (" intra", own, of_pairs), (" all", pooled, "generators")):
             by_kind: dict[tuple[str, str], list[str]] = {}  # one line for each side and reason
             for refusal, pair in outcomes:
                 if refusal is not None:

@@ -158,6 +158,14 @@ def differences(scored: ScoredRows, pair: Sequence[Side]) -> dict[str, float]:
     return dict(zip(PARTS, (first - second).tolist(), strict=True))
 
 
+def apart(frame: pd.DataFrame) -> np.ndarray:
+    """Return how far the changes by avg and by all of each mode are from each other; 0 where by rounding alone."""
+    changes = frame[[f"{part}_change" for part in PARTS]].to_numpy(np.float64)
+    by_avg, by_all = changes.T
+    largest = np.fmax.reduce(np.abs(changes), axis=None, initial=0.0)
+    return np.where(is_tie(by_avg, by_all, largest), 0.0, np.abs(by_avg - by_all))
+
+
 def sentences(frame: pd.DataFrame, label: str, pair: tuple[str, str], clients: Sequence[str]) -> list[str]:
     """Return in words what each mode decides by avg and by all, and whose it is; the one they differ about most first.
 
@@ -165,11 +173,8 @@ def sentences(frame: pd.DataFrame, label: str, pair: tuple[str, str], clients: S
     """
     with_changes = frame.dropna(subset=["avg_change", "all_change"])
     with_changes = with_changes[(with_changes["first"] > 0) | (with_changes["second"] > 0)]
-    by_avg, by_all = (with_changes[f"{part}_change"].to_numpy() for part in PARTS)
-    largest = np.abs([by_avg, by_all]).max(initial=0.0)
-    apart = np.where(is_tie(by_avg, by_all, largest), 0.0, np.abs(by_avg - by_all))
     lines = []
-    for place in with_changes.index[order(-apart)]:
+    for place in with_changes.index[order(-apart(with_changes))]:
         row = frame.loc[place]
         *_, which, number = row["mode"].split()
         own = np.array([float(row[column]) for column in client_columns(clients).values()])

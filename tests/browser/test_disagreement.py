@@ -42,10 +42,20 @@ def test_modes_are_asked_for_and_shown_in_the_heat_map(run_cells):
     before, change = lab.disagreement["scores"], [modes[where][part] for part in ("avg", "all")]
     wanted = [before[0], before[0] + change[0], before[1], before[1] + change[1]]
     assert [float(n.replace("−", "-").replace(",", "")) for n in numbers] == pytest.approx(wanted, rel=1e-3, abs=1e-3)
-    most = max(modes, key=lambda mode: abs(float(mode["avg"]) - float(mode["all"])))["name"].split()
-    expect(card).to_contain_text(f"Avg and all differ most about Mode {most[-1]}, more in ")
+    names = card.get_by_role("listitem").get_by_role("button").all_inner_texts()
+    letters = "ABCDEF"[: len(modes)]
+    assert [name.partition(", more in ")[0] for name in names] == [f"Mode {letter}" for letter in letters]
+    expect(card).to_contain_text(f"Avg and all differ most about {names[0]}; the others follow in that order.")
     item.get_by_role("button").click()
     until(lambda: lab.scene["client"] == client)
     root.get_by_role("slider", name="a weight", exact=True).press("ArrowRight")
     expect(root.get_by_role("button", name=AGAIN)).to_be_visible()
     expect(root).to_contain_text("These modes are for other weights, generators or another metric.")
+
+
+def test_modes_that_avg_and_all_change_alike_say_their_order(run_cells):
+    page = run_cells(CODE.replace('"fid"', '"kid"'))
+    root = page.get_by_role("group", name="Dashboard", exact=True)
+    root.get_by_role("button", name=ASK).press("Enter")
+    card = root.get_by_role("region", name="What they disagree about")
+    expect(card).to_contain_text(re.compile(r"Mode A, more in .+, changes the difference most, avg and all alike;"))

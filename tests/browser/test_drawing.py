@@ -1,5 +1,6 @@
 """Draw until settled: begun and stopped by keyboard, and what came of it stays, also in a saved page."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.waiting import until
@@ -41,3 +42,28 @@ def test_generators_are_drawn_from_until_stopped_and_those_that_are_worse_drop_o
     root.get_by_role("tab", name="How stable").click()
     expect(card.get_by_role("row").filter(has_text="far")).to_contain_text("out at look 1")
     expect(card.get_by_role("button")).to_have_count(0)
+
+
+# Of a race: who dropped out at the first look, beside the lines of those that went on.
+LOOKS = """
+def row(look, name, low, high, state="racing"):
+    numbers = {"score": (low + high) / 2, "low": low, "high": high}
+    return {"look": look, "sampler": name, "draws": 100 * look, **numbers, "state": state}
+looks = [row(1, "near", 0.5, 2.5), row(1, "twin", 0.4, 2.6), row(1, "far", LOW, HIGH, "out: worse than near")]
+looks += [row(2, "near", 1.0, 1.4), row(2, "twin", 1.1, 1.5)]
+about = {"metric": "fid", "by": "avg", "weights": [200, 200], "generators": ["near", "twin", "far"], "label": "FID-avg"}
+told = {"left_out": ["files"], "budget": 900, "spent": 600, "doing": "", "reason": "It is over.", "noise": ""}
+lab.race = {**about, **told, "looks": looks}"""
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.2, 4.0), (1.45, 30.0), (0.1, 1.2)])
+def test_lines_end_inside_the_picture(run_cells, low, high):
+    page = run_cells(CODE, LOOKS.replace("LOW", str(low)).replace("HIGH", str(high)))
+    root = page.get_by_role("group", name="Dashboard", exact=True)
+    root.get_by_role("tab", name="How stable").click()
+    rows = root.get_by_role("region", name="Draw until settled").locator("tbody tr")
+    expect(rows).to_have_count(3)
+    ends = rows.locator("polyline.nbm-dashboard-interval").evaluate_all(
+        "lines => lines.map(line => [...line.points].map(({ x }) => x))"
+    )
+    assert len(ends) == 3 and all(5 <= left < right <= 103 for left, right in ends), ends

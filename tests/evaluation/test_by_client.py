@@ -140,7 +140,8 @@ def test_metrics_that_cannot_weigh_rows_have_intra_alone(parties):
     expected = [shares @ [nm.prdc(clients[n], made[n])[0] for n in NAMES] for made in generators.values()]
     assert table["intra"].tolist() == pytest.approx(expected)
     assert table[["avg", "all"]].isna().all(axis=None)
-    assert "has no avg and no all under Precision, which cannot weight rows" in " ".join(scores.cautions)
+    lines = [line for line in scores.cautions if "has no avg and no all under Precision, which cannot weight" in line]
+    assert [line.partition(":")[0] for line in lines] == ["Precision avg has no value", "Precision all has no value"]
     assert scores.summary() == ["Precision-intra prefers right."]
 
 

@@ -152,6 +152,20 @@ def test_there_are_no_intervals_without_rows(design):
     assert any("generator 'm' is a mean and a covariance" in line for line in by_generator.conventions)
 
 
+@pytest.mark.parametrize("clients", [ROWS["south"][:40], MOMENTS["few"]])
+@pytest.mark.parametrize("generator", [GENERATED["near"], nm.Moments.of(GENERATED["near"])])
+def test_a_correction_for_few_rows_is_promised_only_where_there_is_one(clients, generator):
+    clients = {"few": clients, "north": ROWS["north"]}
+    plain = nm.evaluate(clients, {"g": generator}, "fid")
+    (line,) = [line for line in plain.cautions if "much of the plain FID is bias" in line]
+    try:
+        table = nm.evaluate(clients, {"g": generator}, "fid", uncertainty=nm.Influence()).table
+        has_correction = bool(table["avg_corrected"].notna().all())
+    except nm.InvalidInput:
+        has_correction = False
+    assert has_correction == ("FID is corrected" in line)
+
+
 def test_rows_are_not_drawn_shuffled_or_held_out():
     scores = nm.evaluate({"ref": MOMENTS["north"], "south": ROWS["south"]}, GENERATED, "fid")
     with pytest.raises(nm.InvalidInput, match="client 'ref' is a mean and a covariance, and has no rows to shuffle"):

@@ -1,12 +1,14 @@
 """What two generators disagree about, found when the page asks for it: see `Scores.disagreement`.
 
     {"pair": [A, B], "metric", "label", "clients": [k names], "weights": [k], "scores": [avg, all] of A − B,
+     "order": "apart" or "change",
      "modes": [{"name", "first", "second", "clients": [k], "avg", "all", "rows": [{"of", "row", "picture"?}],
                 "features": [[place, z] …]}],
      "doing": words}
 
-`avg` and `all` say how A − B changes without the mode's generated rows. Rows have pictures where their generator is of
-images; `features` are those whose mean in the mode is farthest from that of all real rows, in standard deviations.
+`avg` and `all` say how A − B changes without the mode's generated rows. The mode where these are farthest apart is the
+first; where all of them change alike, as by KID, the one that changes most. Rows have pictures where their generator is
+of images; `features` are those whose mean in the mode is farthest from that of all real rows, in standard deviations.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import numpy as np
 
 from ...arrays import to_numpy
 from ...errors import InvalidInput
+from ...evaluation.mode_influence import apart
 from ...evaluation.modes import client_columns
 from ...evaluation.scores import Scores
 from ...ranking import order
@@ -54,13 +57,21 @@ def disagreement(scores: Scores, metric: str, pair: tuple[str, str], images: Seq
     samples = [result.generators[scores.generators.index(name)] for name in pair]
     rows = [to_numpy(sample.rows) for sample in samples if sample is not None and sample.rows is not None]
     real = np.concatenate([to_numpy(sample.together()) for sample in result.clients])
-    shown = table[(table["first"] > 0) | (table["second"] > 0)]
+    by, shown = largest_first(table[(table["first"] > 0) | (table["second"] > 0)])
     modes = [
         _mode_json(table.loc[place], scores.names, dict(zip(pair, zip(rows, images, strict=True), strict=True)), real)
         for place in shown.index
     ]
     differences = [json_number(value) for value in table.attrs["differences"].values()]
-    yield {**begin, "clients": list(scores.names), "scores": differences, "modes": modes, "doing": ""}
+    yield {**begin, "clients": list(scores.names), "scores": differences, "order": by, "modes": modes, "doing": ""}
+
+
+def largest_first(modes: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+    """Return what orders the modes, and the modes in that order, those of unknown change last."""
+    sizes, by = apart(modes), "apart"
+    if not (sizes > 0).any():
+        sizes, by = modes["avg_change"].abs().to_numpy(), "change"
+    return by, modes.iloc[order(-sizes)]
 
 
 def _mode_json(mode: pd.Series, clients: Sequence[str], sources: dict[str, Any], real: np.ndarray) -> dict[str, Any]:

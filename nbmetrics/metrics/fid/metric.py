@@ -211,7 +211,9 @@ class FID(
         who = parties_with_few_rows(needed, client=clients, generator=generators)
         if who:
             few = f"{who} fewer than {needed:,} rows (10 per feature)"
-            lines += [f"FID: {few}, so much of the plain FID is bias; with uncertainty by influence, FID is corrected."]
+            has_rows = all(s.moments is None for s in clients) and any(s.moments is None for s in generators)
+            way_out = "; with uncertainty by influence, FID is corrected" if has_rows else ""
+            lines += [f"FID: {few}, so much of the plain FID is bias{way_out}."]
         sizes = [g.size for g in generators if g.size is not None] or [0]
         if max(sizes) > 1.5 * min(sizes) and min(sizes) < 5 * needed:
             span = f"{min(sizes):,} to {max(sizes):,}"

@@ -4,10 +4,11 @@ import json
 import threading
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs.dashboard.disagreement import pair_of
+from nbmetrics.labs.dashboard.disagreement import largest_first, pair_of
 from tests.labs.inside import send
 
 RNG = np.random.default_rng(5)
@@ -35,13 +36,38 @@ def test_the_page_gets_the_modes_of_the_two_leaders_only_when_it_asks():
     sent = asked(lab)
     table = lab.scores.disagreement(*sent["pair"], "fid", most=6)
     shown = table[(table["first"] > 0) | (table["second"] > 0)]
-    assert len(shown) and [mode["name"] for mode in sent["modes"]] == shown["mode"].tolist()
+    shown = shown.loc[(shown["all_change"] - shown["avg_change"]).abs().sort_values(ascending=False).index]
+    assert sent["order"] == "apart" and len(shown) > 2
+    assert [mode["name"] for mode in sent["modes"]] == shown["mode"].tolist()
     assert [mode["avg"] for mode in sent["modes"]] == pytest.approx(shown["avg_change"].tolist(), rel=1e-9)
     assert [mode["clients"] for mode in sent["modes"]] == shown[list(CLIENTS)].to_numpy().tolist()
     largest = sent["modes"][0]
     assert int(np.argmax(largest["clients"])) == 2  # the one that a generator lacks
     assert all("picture" not in row for row in largest["rows"]) and len(largest["features"]) == 3
     lab.close()
+
+
+def test_what_changes_avg_and_all_alike_stands_by_the_size_of_the_change():
+    lab = nm.Dashboard(CLIENTS, GENERATORS, "kid")
+    lab.wait()
+    sent = asked(lab)
+    sizes = [abs(mode["avg"]) for mode in sent["modes"]]
+    assert sent["order"] == "change" and len(sizes) > 2 and sizes == sorted(sizes, reverse=True)
+    lab.close()
+
+
+@pytest.mark.parametrize(
+    ("by_avg", "by_all", "by", "places"),
+    [
+        ([1.0, np.nan, -2.0, 5.0], [1.5, np.nan, 2.0, 5.0], "apart", [2, 0, 3, 1]),
+        ([1.0, np.nan, -2.0, 5.0], [1.0, np.nan, -2.0, 5.0 + 1e-15], "change", [3, 2, 0, 1]),
+        ([np.nan, np.nan], [np.nan, np.nan], "change", [0, 1]),
+        ([], [], "change", []),
+    ],
+)
+def test_modes_of_unknown_change_are_last(by_avg, by_all, by, places):
+    found, modes = largest_first(pd.DataFrame({"avg_change": by_avg, "all_change": by_all}))
+    assert (found, modes.index.tolist()) == (by, places)
 
 
 def test_clients_may_have_the_names_of_columns():

@@ -1,6 +1,7 @@
 /**
  * What the two leading generators disagree about, mode by mode: Python finds the modes when asked, by a button above the
- * heat map. A press on a mode selects, in the heat map, the client where it is most frequent.
+ * heat map, and gives them in an order that the card says. They have letters, since `Scores.disagreement` numbers the
+ * modes of either generator. A press on a mode selects, in the heat map, the client where it is most frequent.
  *
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Numbers, Scene, Written } from "./types.js"
@@ -16,13 +17,15 @@ const HEAD = "What they disagree about";
 const WHAT = "Modes are kinds of rows that one generator makes more often than the other.";
 // Clients that a mode names.
 const MAX_CLIENTS_NAMED = 3;
+// Of as many modes as Python sends at most.
+const LETTERS = "ABCDEF";
 
 /**
  * @typedef {{of: string, row: number, picture?: string}} ModeRow
  * @typedef {{name: string, first: Written, second: Written, clients: Written[], avg: Written, all: Written,
  *   rows: ModeRow[], features: [number, Written][]}} Mode
  * @typedef {{pair?: [string, string], metric?: string, label?: string, clients?: string[], weights?: number[],
- *   scores?: [Written, Written], modes?: Mode[], doing?: string, error?: string}} Disagreement  see disagreement.py
+ *   scores?: [Written, Written], order?: "apart" | "change", modes?: Mode[], doing?: string, error?: string}} Disagreement  see disagreement.py
  */
 
 export class DisagreementCard {
@@ -94,11 +97,11 @@ export class DisagreementCard {
     if (key === this.painted) return;
     this.painted = key;
     setText(this.summary, summaryOf(disagreement));
-    this.list.replaceChildren(...(disagreement.modes ?? []).map((mode) => this.makeItem(disagreement, mode)));
+    this.list.replaceChildren(...(disagreement.modes ?? []).map((mode, k) => this.makeItem(disagreement, mode, k)));
   }
 
-  /** @param {Disagreement} disagreement @param {Mode} mode */
-  makeItem(disagreement, mode) {
+  /** @param {Disagreement} disagreement @param {Mode} mode @param {number} place */
+  makeItem(disagreement, mode, place) {
     const pictures = mode.rows.filter(({ picture }) => picture);
     const carriers = pictures.length
       ? el(
@@ -107,7 +110,7 @@ export class DisagreementCard {
           pictures.map(({ picture, of, row }) => el("img", { src: picture ?? "", alt: `${of}, row ${row}` })),
         )
       : el("small", {}, [featureWords(mode)]);
-    const button = el("button", { type: "button" }, [modeName(disagreement, mode)]);
+    const button = el("button", { type: "button" }, [modeName(disagreement, mode, place)]);
     button.addEventListener("click", () => this.choose(disagreement, mode), { signal: this.signal });
     return el("li", {}, [
       button,
@@ -138,16 +141,24 @@ function summaryOf(disagreement) {
   const { pair = ["", ""], label = "", scores = ["nan", "nan"], modes = [] } = disagreement;
   const [avg, all] = scores.map((value) => shownNumber(read(value)));
   const names = pair.map(inWords).join(" − ");
-  const apart = modes.map((mode) => Math.abs(read(mode.avg) - read(mode.all)) || 0);
-  const first = modes[lowest(apart.map((size) => -size))];
-  const most = first ? `Avg and all differ most about ${modeName(disagreement, first)}.` : "No mode was found.";
-  return `${names}: ${avg} by ${label}-avg, ${all} by ${label}-all (below 0: ${inWords(pair[0])} is better). ${most}`;
+  const order = modes.length ? orderWords(disagreement) : "No mode was found.";
+  return `${names}: ${avg} by ${label}-avg, ${all} by ${label}-all (below 0: ${inWords(pair[0])} is better). ${order}`;
 }
 
-/** @param {Disagreement} disagreement @param {Mode} mode */
-function modeName({ pair = ["", ""] }, { name }) {
-  const [, , which, number] = name.split(" ");
-  return `Mode ${number}, more in ${inWords(pair[which === "first" ? 0 : 1])}`;
+/** @param {Disagreement} disagreement */
+function orderWords(disagreement) {
+  const { order, modes = [] } = disagreement;
+  if (Number.isNaN(read(modes[0].avg))) return "";
+  const first = modeName(disagreement, modes[0], 0);
+  const others = modes.length > 1 ? "; the others follow in that order" : "";
+  if (order === "apart") return `Avg and all differ most about ${first}${others}.`;
+  return `${first}, changes the difference most, avg and all alike${others}.`;
+}
+
+/** @param {Disagreement} disagreement @param {Mode} mode @param {number} place */
+function modeName({ pair = ["", ""] }, { name }, place) {
+  const [, , which] = name.split(" ");
+  return `Mode ${LETTERS[place]}, more in ${inWords(pair[which === "first" ? 0 : 1])}`;
 }
 
 /** @param {Disagreement} disagreement @param {Mode} mode */

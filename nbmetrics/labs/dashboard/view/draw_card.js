@@ -109,9 +109,9 @@ export class DrawCard {
     this.painted = key;
     const rows = lastLooks(looks);
     const going = rows.filter(({ look }) => look === rows[0]?.look).map(spanOf);
-    const scaled = going.length > 1 ? going : rows.map(spanOf);
-    this.scale.fit(String(looks.length), scaled);
-    this.most = Math.max(...scaled.map(({ high }) => high));
+    this.most = Math.max(...(going.length > 1 ? going : rows.map(spanOf)).map(({ high }) => high));
+    const drawn = rows.map((row) => this.onScale(row)).filter(({ value }) => Number.isFinite(value));
+    this.scale.fit(String(looks.length), drawn);
     this.body.replaceChildren(...rows.map((row) => this.makeRow(row, rows[0])));
     setText(this.reason, reason);
     setText(this.note, [noise, NOTE].filter(Boolean).join(" "));
