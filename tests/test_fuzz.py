@@ -114,7 +114,7 @@ ON_ROWS = {
     "Federation split": (lambda a, b, c: nm.Federation([b, a]).split(), federation),
     "Federation pooled": (lambda a, b, c: nm.Federation({"a": a, "b": b}).with_weights([1, 3]).pooled(), client),
     "best_mixture": (lambda a, b, c: nm.best_mixture([b], [a, c], progress=False), mixture),
-    "two_sample": (lambda a, b: two_sample(a, b), anything),
+    "two_sample": (lambda a, b, c: two_sample(a, b), anything),
     "race": (lambda a, b, c: raced([a], {"b": drawn_from(b), "c": drawn_from(c)}), anything),
     "race of rows": (lambda a, b, c: raced([b], {"a": lambda n, rng: a, "c": drawn_from(c)}), anything),
     "theory": (lambda a, b, c: nm.theory.kid_gap([a, b]), number),

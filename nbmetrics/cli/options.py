@@ -274,7 +274,7 @@ def _summarize(summarize: ArgumentParser) -> None:
     noise.add_argument("--epsilon", type=number, metavar="E", help="of this release; without it there is no noise")
     noise.add_argument("--delta", type=number, metavar="D", help=f"of this release; default {DELTA:g}")
     noise.add_argument("--clip", type=number, metavar="C", help="for FID: the norm to which rows are clipped")
-    noise.add_argument("--account", metavar="FILE", help="write there what is spent; too much is refused")
+    noise.add_argument("--account", metavar="FILE", help="counts the ε spent; a release beyond the budget is refused")
     noise.add_argument("--budget", type=number, metavar="E", help="of a new account: what all releases may spend")
     _extractor(summarize)
 

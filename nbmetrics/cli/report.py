@@ -20,6 +20,7 @@ import pandas as pd
 from .. import __version__
 from ..errors import InvalidInput
 from ..evaluation.display import STAR, cells_of, parts_of, reading_notes, table_html, with_notes, words_html
+from ..evaluation.model_sentences import model_verdict
 from ..evaluation.models import has_runs, models_of
 from ..evaluation.scores import Scores
 from ..evaluation.sentences import PAIRS, headline, shown_label
@@ -83,11 +84,16 @@ class Report:
     def verdict(self) -> list[str]:
         """Return who is best by each aggregate where they differ, else which pairs of generators they do not agree on.
 
-        A metric has one line, on the scores that the table shows first.
+        A metric has one line, on the scores that the table shows first. Of runs, which models differ comes after it.
         """
         by_metric = {metric: self._lines_of_pairs(metric) for metric in self.scores.metrics}
         firsts = {metric: headline(self.scores, metric) for metric in by_metric}
-        return [line for metric, lines in by_metric.items() for line in ([firsts[metric]] if firsts[metric] else lines)]
+        best = [line for metric, lines in by_metric.items() for line in ([firsts[metric]] if firsts[metric] else lines)]
+        return [*best, *self._model_verdicts()]
+
+    def _model_verdicts(self) -> list[str]:
+        """Return a line a metric on which models differ by more than their runs do; none where there are no runs."""
+        return list(filter(None, (model_verdict(self.scores, metric) for metric in self.scores.metrics)))
 
     def _lines_of_pairs(self, metric: str) -> list[str]:
         """Return what the summary says of pairs by the scores that the table shows first."""
@@ -99,7 +105,8 @@ class Report:
         """Return the lines under the table: what else the order shows, cautions, then how the numbers were made."""
         cautions = self.scores.cautions
         above = [line for metric in self.scores.metrics for line in self._lines_of_pairs(metric)]
-        summary = [line for line in self.scores.summary() if line not in above]
+        models = "\n".join(self._model_verdicts())
+        summary = [line for line in self.scores.summary() if line not in above and line not in models]
         lines = [*summary, *cautions, *self.notes, *(line for line in self.scores.conventions if line not in cautions)]
         return [PYTHON_ONLY.sub("", line) for line in lines]
 

@@ -190,7 +190,7 @@ def table_html(scores: ScoresProtocol) -> str:
 def words_html(scores: ScoresProtocol) -> str:
     """What it says in words, how to read it, and, in a fold, how it was made."""
     words = "".join(f"<p>{html.escape(line)}</p>" for line in scores.summary())
-    words += "".join(f"<p><strong>{html.escape(line)}</strong></p>" for line in scores.cautions)
+    words += "".join(f"<p><strong>Caution:</strong> {html.escape(line)}</p>" for line in scores.cautions)
     words += "".join(f"<p><small>{html.escape(line)}</small></p>" for line in reading_notes(scores, "Bold"))
     small = "<br>".join(map(html.escape, _made(scores)))
     return f"{words}<details><summary>How these numbers were made</summary><p><small>{small}</small></p></details>"

@@ -173,15 +173,15 @@ def clients_noise(
     if all(client.distribution is not None for client in federation.clients):
         return "The clients are distributions, which have no noise."
     if clients.by == "worst":
-        return f"{NO_WINNER} By worst their own noise is not computed."
+        return f"{NO_WINNER} By worst it is not computed whether other rows could change the winner."
     try:
         p = _p_values(federation, rows, clients, winner)
     except InvalidInput as error:
-        return f"{NO_WINNER} What their own noise could alter is not known: {error}"
+        return f"{NO_WINNER} It is not known whether other rows could change the winner: {error}"
     except KeyboardInterrupt:  # the race itself is over
-        return f"{NO_WINNER} What their own noise could alter is not known: it was interrupted."
+        return f"{NO_WINNER} It is not known whether other rows could change the winner: it was interrupted."
     if any(map(math.isnan, p.values())):
-        return f"{NO_WINNER} What their own noise could alter is not known: a score has no interval."
+        return f"{NO_WINNER} It is not known whether other rows could change the winner: a score has no interval."
     doubts = [f"{name} (p = {value:.2g})" for name, value in p.items() if value > DOUBT]
     if not doubts:
         return f"With the clients' own noise, too, {winner} is better than every other sampler (p ≤ {DOUBT:g} each)."

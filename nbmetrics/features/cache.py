@@ -82,7 +82,7 @@ class Info:
             return f"Cache of features: empty, {held}"
         files = f"{self.files:,} file{'s' * (self.files != 1)}"
         rows = f"{self.images:,} row{'s' * (self.images != 1)} of {self.extractors} extractor"
-        uses = f"used last {self.newest:%Y-%m-%d %H:%M}, the oldest use {self.oldest:%Y-%m-%d %H:%M}"
+        uses = f"last used {self.newest:%Y-%m-%d %H:%M}, its oldest file {self.oldest:%Y-%m-%d %H:%M}"
         return f"Cache of features: {rows}{'s' * (self.extractors != 1)} in {files}, {held}; {uses}"
 
     __repr__ = __str__

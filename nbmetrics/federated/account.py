@@ -214,7 +214,7 @@ class Account:
             raise InvalidInput("account", seen, "Use the version of nbmetrics that wrote it")
         if (head["epsilon"], head["delta"]) != (self.epsilon, self.delta):
             seen = f"{self.path.name} has the bound ε = {head['epsilon']:g}, δ = {head['delta']:g}"
-            raise InvalidInput("account", seen, "Give that bound: what was spent was spent under it")
+            raise InvalidInput("account", seen, "Give that bound: earlier releases were counted under it")
         return releases
 
 

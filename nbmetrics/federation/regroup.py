@@ -88,7 +88,7 @@ def _select_rows(client: Client, which: np.ndarray, **changes: Any) -> Client:
 
 def _labels(client: Client, argument: str) -> Any:
     if client.rows is None or client.labels is None:
-        seen = f"{shown(client.name)} has no labels of its rows"
+        seen = f"{shown(client.name)} has no labels for its rows"
         raise InvalidInput(argument, seen, "Give nm.Client(rows, labels=…), or a federation from labels or folders")
     return np.asarray(client.labels)
 

@@ -16,6 +16,27 @@ rows = lambda n, *of: np.concatenate([rng.normal(centers[k], 1.0, (n, 3)) for k 
 clients = {k: rows(60, k) for k in centers}
 lab = nm.Dashboard(clients, {"no c": rows(60, *"ab"), "even": rows(40, *"abc")}, "fid"); lab.wait(); lab"""
 ASK, AGAIN = "What do they disagree about?", "Find the modes again"
+# Names of scores that stand in two lines.
+BROKEN = r"""root => {
+  const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT), range = document.createRange(), broken = [];
+  for (let text = texts.nextNode(); text; text = texts.nextNode())
+    for (const { index, 0: name } of text.data.matchAll(/FID-(avg|all)/g)) {
+      range.setStart(text, index);
+      range.setEnd(text, index + name.length);
+      if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) broken.push(text.data);
+    }
+  return broken; }"""
+
+
+def test_the_name_of_a_score_is_in_one_line(run_cells):
+    page = run_cells(CODE)
+    root = page.get_by_role("group", name="Dashboard", exact=True)
+    root.get_by_role("button", name=ASK).click()
+    card = root.get_by_role("region", name="What they disagree about")
+    expect(card).to_contain_text("FID-avg")
+    for width in range(320, 460, 12):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert card.evaluate(BROKEN) == [], width
 
 
 def test_modes_are_asked_for_and_shown_in_the_heat_map(run_cells):

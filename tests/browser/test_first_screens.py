@@ -70,6 +70,12 @@ def test_the_first_screen_says_little_and_has_what_is_needed(opened, name):
     assert max(bottom(part, root) for part in parts) <= SCREEN["height"]
 
 
+def test_a_map_is_whole_in_a_wide_window_too(opened):
+    size = {"width": 1366, "height": 768}
+    _, root = opened("CorrelationLab", size=size)
+    assert bottom(root.locator(".nbm-pair-map"), root) <= size["height"]
+
+
 @pytest.mark.parametrize("name", SWEPT)
 @pytest.mark.parametrize("size", [SCREEN, PHONE], ids=["notebook", "phone"])
 def test_a_lesson_shows_question_chart_flag_and_reveal(opened, name, size):

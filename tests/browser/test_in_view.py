@@ -223,12 +223,13 @@ def page(browser):
 def in_pane(run_in_page, page):
     """in_pane(above): a cell shows a Playground so far below the top of a pane, which stands still at last."""
 
-    def run(above, meanwhile="() => {}"):
-        run_in_page(page, "import nbmetrics as nm")
+    def run(above, meanwhile="() => {}", source="import nbmetrics as nm\nlab = nm.Playground(); lab"):
+        before, _, shown = source.rpartition("\n")
+        run_in_page(page, before)
         page.mouse.click(5, 5)
         page.evaluate(PANE, above)
         page.evaluate(meanwhile)
-        page.python.run_cell("lab = nm.Playground(); lab")
+        page.python.run_cell(shown)
         page.locator(".nbm").wait_for()
         page.evaluate(STILL)
 
@@ -242,6 +243,17 @@ def test_a_lab_of_which_too_little_is_seen_comes_into_view_once(in_pane, page):
     page.evaluate(GROW)
     page.evaluate(STILL)
     assert page.evaluate(PANE_SCROLLED) == 0, "never a second time"
+
+
+# The notebook scrolls on its own as soon as the lab is there, empty.
+SCROLL_AT_ONCE = """() => new MutationObserver(() => {
+  if (document.querySelector('.nbm')) dispatchEvent(new Event('scroll'));
+}).observe(document.body, { childList: true, subtree: true })"""
+
+
+def test_a_lab_that_is_still_empty_does_not_use_up_the_one_scroll(in_pane, page):
+    in_pane(400, SCROLL_AT_ONCE, LABS["Monitor"].source)
+    assert page.evaluate(PANE_SCROLLED) == 392
 
 
 def test_a_lab_that_was_seen_comes_into_view_where_it_is_pushed_out(in_pane, page):

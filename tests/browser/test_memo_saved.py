@@ -110,7 +110,7 @@ def test_presets_of_the_points_that_it_holds_have_their_numbers(saved, memo_lab)
 
 def test_which_metric_notices_first_is_answered_at_each_place_of_the_slider(saved, memo_lab):
     _, root = saved.open(memo_lab(points=100))
-    expect(root.locator(".nbm-memo-question")).to_contain_text("Which card notices first?")
+    expect(root.locator(".nbm-memo-question")).to_contain_text("Which metric notices first?")
     share, heading = handle(root, "Share copied"), root.get_by_role("heading").first
     for percent in (5, 10, 15, 20):
         share.press("ArrowRight")

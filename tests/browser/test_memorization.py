@@ -50,7 +50,7 @@ def opened(run_cells):
 def test_opens_honest_with_one_thing_to_do(opened):
     page, lab = opened()
     expect(lab.locator(".nbm-memo-question")).to_have_text(
-        "Drag “Share copied” to the right. Which card notices first?"
+        "Drag “Share copied” to the right. Which metric notices first?"
     )
     _, result = settle(page, lab)
     np.testing.assert_allclose(shown(lab), list(result["cards"].values()))

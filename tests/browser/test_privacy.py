@@ -59,7 +59,7 @@ def test_epsilon_moves_by_keys_and_the_chart_follows(saved, lab):
     said = f"at ε = 20: by avg {pair(lab, 20.0, 'avg')['kept']}, by all {pair(lab, 20.0, 'all')['kept']}"
     assert said in chart.get_attribute("aria-label")
     ruled = [f"{e:g}" for e in lab.study["epsilons"] if not pair(lab, e, "avg")["survives"]]
-    assert f"The noise decides by avg at ε {', '.join(ruled)}." in chart.get_attribute("aria-label")
+    assert f"The noise decides who is first by avg at ε = {', '.join(ruled)}." in chart.get_attribute("aria-label")
     page.keyboard.press("Control+z")
     expect(headline(root)).to_contain_text("At ε = 100 ")
     press(root, "Reset")

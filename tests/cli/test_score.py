@@ -440,7 +440,10 @@ def test_runs_are_those_of_models(features, run, tmp_path):
     assert [row["group"] for row in report["table"]] == ["near"] * 3 + ["far"] * 3
     assert [row["runs"] for row in report["models"]["fid"]] == [3, 3]
     assert report["model_comparisons"]["fid"]["all"][0]["p"] == pytest.approx(0.05)
-    assert "near is better than far" in " ".join(out.split())
+    said = " ".join(out.split())
+    assert said.count("near is better than far") == 2, "by avg and by all, and not once more below"
+    assert said.index("near is better than far") < said.index("near/seed1"), "models stand above their runs"
+    assert "near is better than far" in report["verdict"][-1]
     assert run("verify", "o.json", "real", "near", "far")[0] == 0
     assert run("score", "real", "near", "far", "--runs", "--by-class")[0] == 2
     code, _, err = run("score", "real", "narrow.npy", "--runs")

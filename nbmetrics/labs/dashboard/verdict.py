@@ -373,7 +373,7 @@ def _scores_below_zero(names: Sequence[str], sides: Sequence[Aggregate], about: 
     by = " all" if len(sides) > 1 else ""
     they = "it was" if len(which) == 1 else "they were"
     said = f"{about.label}{by} of {join_names(names, which)} is below 0 by more than chance"
-    return [f"{said}, perhaps because {they} fitted to these same rows. Check for copies with AuthPct and C_T."]
+    return [f"{said}, perhaps because {they} fitted to these same rows. AuthPct and C_T are scores that notice copies."]
 
 
 def p_text(p: float) -> str:

@@ -360,12 +360,25 @@ def real_levels(history: RunHistory, line: Line) -> dict[str, float]:
     return {"all": float(levels[-1]), "worst": float(levels[:-1].max()), "avg": float(weights @ levels[:-1])}
 
 
-def far_from_best(interval: Interval, real: float) -> np.ndarray:
-    """Whether each score is far from the best before it, and the one before it, too, (S,) bools."""
+def least_loss(line: Line) -> float:
+    """Return what no true score is below: 0 of a distance, whose estimates are below it by chance."""
+    return 0.0 if line.facts.kind in ("fid", "kid") else -math.inf
+
+
+def far_limit(best: np.ndarray, real: float) -> np.ndarray:
+    """Return the losses above which a score is far from each of these best ones."""
+    return best + np.maximum((MAX_TIMES_BEST - 1.0) * np.abs(best), MAX_REAL_SHARE * real)
+
+
+def far_from_best(interval: Interval, real: float, least: float) -> np.ndarray:
+    """Whether each score is far from the best before it, and the one before it, too, (S,) bools.
+
+    A best below `least`, which no true score is, counts as that.
+    """
     best = np.fmin.accumulate(np.where(np.isfinite(interval.high), interval.high, np.inf))
-    before = np.concatenate([[np.inf], best[:-1]])[: len(best)]
+    before = np.maximum(np.concatenate([[np.inf], best[:-1]])[: len(best)], least)
     with np.errstate(invalid="ignore"):
-        limit = before + np.maximum((MAX_TIMES_BEST - 1.0) * np.abs(before), MAX_REAL_SHARE * real)
+        limit = far_limit(before, real)
         are_beyond = interval.losses > limit
         are_beyond[1:] &= interval.losses[:-1] > limit[1:]
         are_beyond[:1] = False
@@ -381,7 +394,8 @@ class FarFromBest:
     def find_alarms(self, history: RunHistory) -> Iterator[Alarm]:
         for line in history.lines.values():
             intervals, real = column_intervals(history, line), real_levels(history, line)
-            met = {column: far_from_best(intervals[column], real[column]) for column in COLUMNS}
+            least = least_loss(line)
+            met = {column: far_from_best(intervals[column], real[column], least) for column in COLUMNS}
             beyond = {column: _beyond_best(intervals[column].losses) for column in COLUMNS}
             told: dict[str, list[int]] = {}
             for column in COLUMNS:

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...errors import InvalidInput
 from ...ranking import lowest, order, same_scores
-from .alarm_rules import MAX_TIMES_BEST, column_intervals, far_from_best, real_levels, times_text
+from .alarm_rules import MAX_TIMES_BEST, column_intervals, far_from_best, far_limit, least_loss, real_levels, times_text
 from .history import Line, RunHistory
 from .scoring import MAX_NOISY_CLIENTS, draws_under_weights, standard_errors
 
@@ -161,13 +161,13 @@ def turning_point(history: RunHistory, line: Line) -> tuple[str, int, str] | Non
     """Return all or avg, the last step before it went far from its best, where it stays, and how far; else None."""
     intervals, real = column_intervals(history, line), real_levels(history, line)
     for part in ("all", "avg"):
-        is_far = far_from_best(intervals[part], real[part])
+        is_far = far_from_best(intervals[part], real[part], least_loss(line))
         if not len(is_far) or not is_far[-1]:
             continue
         losses = line.facts.losses(getattr(line, part))
         best = best_step(line, part).place
         assert best is not None
-        is_low = losses <= losses[best] + 0.5 * (losses[-1] - losses[best])
+        is_low = losses <= far_limit(losses[best : best + 1], real[part])
         before = int(line.steps[np.flatnonzero(is_low)[-1]])
         values = getattr(line, part)
         return part, before, times_text(line, values[-1], values[best]).replace(",", " to", 1)

@@ -90,7 +90,7 @@ class GeneratorSampler:
     def check(self, source: Any) -> None:
         """Refuse, without drawing, what cannot be a generator of these clients."""
         if isinstance(source, Generator) and source.is_by_client:
-            seen = "has one distribution for each client, which is not watched"
+            seen = "has one distribution for each client, which the Monitor does not score"
             raise InvalidInput("source", seen, "Give a function (n, rng) -> rows, and use nm.evaluate in the end")
         if source is None or isinstance(source, (Distribution, Generator)):
             return

@@ -353,7 +353,7 @@ def test_a_generator_fitted_to_the_clients_rows_is_suspected():
     lab = nm.Dashboard(CLIENTS, {"copied": copied, **GENERATORS}, "fid")
     hint = (
         "FID all of copied is below 0 by more than chance, perhaps because it was fitted to these same rows. "
-        "Check for copies with AuthPct and C_T."
+        "AuthPct and C_T are scores that notice copies."
     )
     assert hint in lab.verdict
     lab.remove("copied")

@@ -111,7 +111,7 @@ CASES = {
             "Checked: the clients are not shown to differ by more than chance (p = 0.3).",
             "Enough rows for an interval at only 6 of 10 clients: avg leaves out a, b, c and 1 more.",
             "FID all of Narrow is below 0 by more than chance, perhaps because it was fitted to these same rows. "
-            "Check for copies with AuthPct and C_T.",
+            "AuthPct and C_T are scores that notice copies.",
         ],
     ),
     "below 0 by more than chance": (
@@ -122,7 +122,7 @@ CASES = {
             "Wide is ahead of Narrow: one-sided p = 0.39, unadjusted.",
             "Enough rows for an interval at only 9 of 10 clients: without north.",
             "FID of Wide is below 0 by more than chance, perhaps because it was fitted to these same rows. "
-            "Check for copies with AuthPct and C_T.",
+            "AuthPct and C_T are scores that notice copies.",
         ],
     ),
     "tie of three": (

@@ -1,5 +1,6 @@
 """Which checkpoint each aggregate would keep, and how often the best in truth is among those not worse by chance."""
 
+import re
 from functools import partial
 
 import numpy as np
@@ -161,3 +162,13 @@ def test_a_set_needs_noise_and_a_metric_that_is_there(monitored):
         monitor.best("fit")
     monitor.log(9, nm.Gaussian([0.0]))
     assert monitor.wait(60) and monitor.best_set("fid, exact") == {"avg": [9], "all": [9]}
+
+
+def test_the_headline_names_the_last_step_before_a_slow_rise(monitored):
+    rng = np.random.default_rng(0)
+    clients = {"a": rng.normal(0, 1, (400, 2)), "b": rng.normal(1, 1, (400, 2))}
+    monitor = monitored(clients, "fid")
+    for step in range(30):
+        monitor.log(step, rng.normal(0.5 + max(0.0, 0.5 * (step - 14)), 1.1, (400, 2)))
+    assert monitor.wait(60)
+    assert re.search(r"not 29: after 1[45], FID-all rose to", monitor.words[0]), monitor.words

@@ -101,3 +101,9 @@ def test_medians_of_short_rows_are_numpys():
         rows[rng.random(rows.shape) < 0.3] = np.nan
         rows[:, 0] = 1.0
         np.testing.assert_allclose(alarm_rules._row_medians(rows), np.nanmedian(rows, axis=1), rtol=1e-15)
+
+
+def test_a_best_that_is_below_0_by_chance_counts_as_0():
+    """Few rows, of which KID-all is −107 at the first step, and about −26 later: no distance has risen."""
+    _, alarms = monitor_alarms.alarms_of(monitor_runs.healthy(12022))
+    assert alarms.to_numpy().tolist() == []

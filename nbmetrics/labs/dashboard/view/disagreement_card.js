@@ -6,7 +6,7 @@
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Numbers, Scene, Written } from "./types.js"
  */
-import { el, setText } from "../../toolkit/view/dom.js";
+import { el, setScoreText, setText } from "../../toolkit/view/dom.js";
 import { read, readRow } from "../../toolkit/view/json_numbers.js";
 import { shareText, shownNumber } from "../../toolkit/view/numbers.js";
 import { lowest, orderOf } from "../../toolkit/view/ties.js";
@@ -96,7 +96,7 @@ export class DisagreementCard {
     const key = JSON.stringify(disagreement);
     if (key === this.painted) return;
     this.painted = key;
-    setText(this.summary, summaryOf(disagreement));
+    setScoreText(this.summary, summaryOf(disagreement));
     this.list.replaceChildren(...(disagreement.modes ?? []).map((mode, k) => this.makeItem(disagreement, mode, k)));
   }
 
@@ -112,12 +112,9 @@ export class DisagreementCard {
       : el("small", {}, [featureWords(mode)]);
     const button = el("button", { type: "button" }, [modeName(disagreement, mode, place)]);
     button.addEventListener("click", () => this.choose(disagreement, mode), { signal: this.signal });
-    return el("li", {}, [
-      button,
-      carriers,
-      el("p", {}, [sharesSentence(disagreement, mode)]),
-      el("p", {}, [changes(disagreement, mode)]),
-    ]);
+    const change = el("p");
+    setScoreText(change, changes(disagreement, mode));
+    return el("li", {}, [button, carriers, el("p", {}, [sharesSentence(disagreement, mode)]), change]);
   }
 
   /** @param {Disagreement} disagreement @param {Mode} mode */

@@ -5,7 +5,7 @@
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Board, Numbers, Scene, Written } from "./types.js"
  */
-import { el, setText } from "../../toolkit/view/dom.js";
+import { el, setScoreText, setText } from "../../toolkit/view/dom.js";
 import { read } from "../../toolkit/view/json_numbers.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
 import { orderOf } from "../../toolkit/view/ties.js";
@@ -17,7 +17,7 @@ import { Scale, Whisker } from "./whiskers.js";
 const HEAD = "Draw until settled";
 const [DEFAULT_BUDGET, MAX_BUDGET] = [100000, 1e9];
 const NOTE =
-  "Differences decide, so lines may overlap. All clients count as complete here: these scores differ from those elsewhere on this page.";
+  "Differences decide, so lines may overlap. Here a client is exactly the rows that it gave, so these scores differ from those elsewhere on this page.";
 const OTHER = "This race is for other weights, generators or scores.";
 
 /**
@@ -76,7 +76,7 @@ export class DrawCard {
     if (race.doing || race.error || race.reason) this.isAsked = false;
     const isRunning = Boolean(race.doing) && !race.error;
     const label = `${metrics[scene.metric].facts.label}-${by}`;
-    setText(this.what, offer(racing, others, label));
+    setScoreText(this.what, offer(racing, others, label));
     this.ask.hidden = Boolean(this.store.saved);
     this.button.hidden = isRunning;
     this.stop.hidden = !isRunning;
@@ -113,7 +113,7 @@ export class DrawCard {
     const drawn = rows.map((row) => this.onScale(row)).filter(({ value }) => Number.isFinite(value));
     this.scale.fit(String(looks.length), drawn);
     this.body.replaceChildren(...rows.map((row) => this.makeRow(row, rows[0])));
-    setText(this.reason, reason);
+    setScoreText(this.reason, reason);
     setText(this.note, [noise, NOTE].filter(Boolean).join(" "));
   }
 

@@ -290,7 +290,7 @@ function below(names, sides, { label, distance }) {
   if (!which.length) return [];
   const said = `${label}${sides.length > 1 ? " all" : ""} of ${listed(names, which)} is below 0 by more than chance`;
   const they = which.length === 1 ? "it was" : "they were";
-  return [`${said}, perhaps because ${they} fitted to these same rows. Check for copies with AuthPct and C_T.`];
+  return [`${said}, perhaps because ${they} fitted to these same rows. AuthPct and C_T are scores that notice copies.`];
 }
 
 /** A p-value as read: "p = 0.12". @param {number} p */

@@ -26,8 +26,8 @@ const PANELS = { cards: "Cards", curve: "Curve", items: "Items", interactions: "
 // On rows of one's own there is nothing to sweep.
 const OWN_PANELS = ["cards", "items"];
 const QUESTIONS = {
-  made: ["Drag “Share copied” to the right.", "Which card notices first?"],
-  saved: ["Which cards notice?", "Choose a preset. The picture also follows the sliders; new cards need Python."],
+  made: ["Drag “Share copied” to the right.", "Which metric notices first?"],
+  saved: ["Which metrics notice?", "Choose a preset. The picture also follows the sliders; new numbers need Python."],
   own: ["Is your generator memorizing?", "Look at the cards, then at the items most like a training row."],
 };
 

@@ -16,6 +16,8 @@ const MAX_ROOMY_ROWS = 4;
 // Of a row: where its dots are, how far they spread, and how long the bar is.
 const [MIDDLE, SPREAD, HALF_BAR] = [0.67, 0.07, 0.26];
 const PAD = { left: 14, right: 40, top: 2, bottom: 38 };
+// A name stands right of the line at 0 where that is near the left end.
+const [LABEL_SHIFT, LABEL_ROOM] = [6, 24];
 const MAX_NAME_LETTERS = 34; // letters of a name
 
 export class RunsPlot {
@@ -97,7 +99,7 @@ function paintRow(node, g, [row, high], at, from, to, name, { exact, drawn, show
   const middle = MIDDLE * high;
   setAttributes(node, { transform: `translate(0 ${PAD.top + high * row})` });
   setHue(node, g);
-  setAttributes(label, { x: from });
+  setAttributes(label, { x: (at(0) - from < LABEL_ROOM ? at(0) : from) + LABEL_SHIFT });
   setText(label, name.length > MAX_NAME_LETTERS ? `${name.slice(0, MAX_NAME_LETTERS - 1)}…` : name);
   setAttributes(base, { x1: from, x2: to, y1: middle, y2: middle });
   resizeChildren(dots, drawn.length, () => svg("circle", { class: "nbm-noise-run", r: 3.2 })).forEach((dot, r) =>

@@ -29,7 +29,9 @@ export function keepInView(root, signal) {
   const ending = new AbortController();
   const own = AbortSignal.any([signal, ending.signal]);
   const stop = () => ending.abort();
+  let hasSize = false; // before it, the lab is empty, and the notebook may scroll on its own
   const check = () => {
+    if (!hasSize) return;
     const pane = paneOf(root);
     const way = pane && wayIntoView(pane.getBoundingClientRect(), root.getBoundingClientRect());
     if (!pane || !way) return;
@@ -37,7 +39,10 @@ export function keepInView(root, signal) {
     pane.scrollTop += way;
   };
   /** Told of the first size between the layout and the painting. */
-  const sizes = new ResizeObserver(check);
+  const sizes = new ResizeObserver(() => {
+    hasSize = true;
+    check();
+  });
   sizes.observe(root);
   const timer = setTimeout(stop, WATCHED_MS);
   own.addEventListener("abort", () => {
