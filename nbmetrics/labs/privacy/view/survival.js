@@ -135,7 +135,9 @@ export class SurvivalPlot {
     const said = AGGREGATES.map((part, p) => `by ${part} ${kept[p][numbers.place]}`).join(", ");
     const all = `ε ${study.epsilons.map(epsilonText).join(", ")}: by avg ${kept[0].join(", ")}; by all ${kept[1].join(", ")}`;
     const ruled = study.epsilons.filter((_, e) => !pairs[shown][e].survives).map(epsilonText);
-    const noise = ruled.length ? ` The noise decides who is first by ${scene.aggregate} at ε = ${ruled.join(", ")}.` : "";
+    const noise = ruled.length
+      ? ` The noise decides who is first by ${scene.aggregate} at ε = ${ruled.join(", ")}.`
+      : "";
     setAttributes(plot.root, {
       "aria-label": `Runs of ${runs} in which the best by ${label} stays first, at ε = ${epsilonText(numbers.epsilon)}: ${said}. ${all}.${noise}`,
     });
