@@ -84,8 +84,9 @@ class FLD(Metric[Rows], Cautious):
         few = [c for c in clients if c.rows is not None and c.rows.shape[0] < FEW_ROWS]
         if not few:
             return []
-        who = "the client has" if len(clients) == 1 else f"{len(few)} of {len(clients)} clients have"
-        return [f"FLD: {who} fewer than {FEW_ROWS} train rows, so its baseline, computed from them, is noisy."]
+        who = "the client" if len(clients) == 1 else f"{len(few)} of {len(clients)} clients"
+        verb = "has" if len(few) == 1 else "have"
+        return [f"FLD: {who} {verb} fewer than {FEW_ROWS} train rows, so its baseline, computed from them, is noisy."]
 
     @property
     def convention(self) -> str:

@@ -102,5 +102,4 @@ def parties_with_few_rows(needed: int, **sides: Sequence[Sample]) -> str:
         for name, few in numbers.items()
         if few
     ]
-    is_one = len(who) == 1 and who[0].startswith("the ")
-    return f"{' and '.join(who)} {'has' if is_one else 'have'}" if who else ""
+    return f"{' and '.join(who)} {'has' if sum(numbers.values()) == 1 else 'have'}" if who else ""

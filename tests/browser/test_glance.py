@@ -268,6 +268,15 @@ def test_a_dashboards_first_screen_is_its_verdict_its_lines_and_the_first_weight
     assert root.bounding_box()["height"] <= 2.5 * 844
 
 
+@pytest.mark.parametrize("wide", [220, 250, 320])
+def test_names_in_a_narrow_leaderboard_are_cut_once(saved, six_by_ten, wide):
+    """As on a phone in JupyterLab, beside the prompt."""
+    _, root = as_in(saved, six_by_ten, 390, 844, wide)
+    names = root.locator(".nbm-dashboard-board tbody .nbm-dashboard-name")
+    assert names.evaluate_all("all => all.filter(node => node.scrollWidth > node.clientWidth)") == []
+    assert all(name.count("…") <= 1 and len(name) > 4 for name in names.all_inner_texts())
+
+
 def test_a_dashboards_second_level_opens_a_tab_at_a_time_by_keys(saved, six_by_ten):
     page, root = saved.open(six_by_ten)
     tabs = root.get_by_role("tablist", name="More about the verdict").get_by_role("tab")

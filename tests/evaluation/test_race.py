@@ -330,7 +330,7 @@ def test_an_interrupt_after_the_last_look_keeps_the_winner(monkeypatch):
     monkeypatch.setattr("nbmetrics.evaluation.race_result.evaluate", interrupted)
     found = race()
     assert found.winner == "near" and found.stopped == "winner"
-    assert found.clients_noise.endswith("is not known: it was interrupted.")
+    assert found.clients_noise.endswith("could change the winner: it was interrupted.")
 
 
 def test_the_clients_own_noise_is_that_of_an_evaluation():

@@ -108,3 +108,14 @@ def test_exact_copies_of_a_part_of_train_have_no_gap():
     assert np.isnan(fld_gap(train, test, train[:100])) and fld(train, test, train[:100]) > 1e10
     assert fld_gap(train, test, train) < -1e6
     assert np.isfinite(fld_gap(train, test, np.concatenate([train[:100], test[:2] + 1])))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "who"), [((15, 900), "1 of 2 clients has"), ((15, 18), "2 of 2 clients have"), ((15,), "the client has")]
+)
+def test_a_caution_has_the_verb_of_its_number(sizes, who):
+    rng = np.random.default_rng(0)
+    clients = [nm.Client(rng.normal(size=(n, 2)), test=rng.normal(size=(50, 2))) for n in sizes]
+    cautions = nm.evaluate(nm.Federation(clients), {"g": rng.normal(size=(500, 2))}, ["fld", "fid"]).cautions
+    for metric in ("FLD", "FID"):
+        assert any(line.startswith(f"{metric}: {who} fewer than") for line in cautions), cautions

@@ -143,7 +143,7 @@ class NotFinite:
             yield Alarm(history.points[place].step, self.name, problems[place])
 
     def _problem(self, history: RunHistory, point: Any) -> str:
-        lost = [f"loss {name} is {value}" for name, value in point.losses.items() if not math.isfinite(value)]
+        lost = [f"The loss '{name}' is {value}" for name, value in point.losses.items() if not math.isfinite(value)]
         if point.is_scored:
             counted = np.array(history.weights) > 0
             bad = ~np.isfinite(point.clients[:, counted]).all(axis=1) | ~np.isfinite(point.all)

@@ -142,7 +142,7 @@ def test_tensorboard_gets_every_number_at_its_step_and_time(run, tmp_path, monke
     assert [line[:2] for line in found["losses/g"]] == [(0, 0.0), (1, 1.0), (3, 3.0)]
     times = [point.time for point in run._live_run.history.points]
     assert found["losses/d"] == [(2, np.inf, times[2], None)]
-    assert found["alarms/not finite"] == [(2, 1.0, times[2], "loss d is inf.")]
+    assert found["alarms/not finite"] == [(2, 1.0, times[2], "The loss 'd' is inf.")]
     (tmp_path / "new").mkdir(exist_ok=True)
     (tmp_path / "new" / "file").touch()
     with pytest.raises(InvalidInput, match=r"folder.*not empty"):

@@ -30,6 +30,8 @@ const SORTS = /** @type {const} */ (["avg", "all", "worst"]);
 // Pixels of the leaderboard where it is narrow, and of one as wide as a phone is, and those that a name may take, of letters of such a size.
 const [NARROW_PX, PHONE_PX] = [700, 340];
 const NAME_PX = { wide: 116, phone: 96, narrow: 76 };
+// Below so many pixels of its own, a name has this share of them, and no more than the padding less.
+const TINY = { below: 300, share: 0.52, padding: 16 };
 // Of the leaderboard, from which on the ribbon goes on from its rows, and of these rows, as in style.css.
 const BESIDE_PX = 560;
 const ROW_PX = { least: 30, plain: 34, most: 56, all: 258 };
@@ -88,7 +90,9 @@ export class Leaderboard {
       this.numbers.root,
     ]);
     watchSize(this.root, signal, ({ width }) => {
-      const isSame = [NARROW_PX, BESIDE_PX, PHONE_PX].every((bound) => width < bound === this.width < bound);
+      const bounds = [NARROW_PX, BESIDE_PX, PHONE_PX, TINY.below];
+      const isAlike = width >= TINY.below && bounds.every((bound) => width < bound === this.width < bound);
+      const isSame = isAlike || width === this.width;
       this.width = width || this.width;
       if (width && !isSame) store.changed();
     });
@@ -163,6 +167,7 @@ export class Leaderboard {
   get nameRoom() {
     const { wide, phone, narrow } = NAME_PX;
     if (this.width >= NARROW_PX) return wide;
+    if (this.width < TINY.below && !this.isFull) return TINY.share * this.width - TINY.padding;
     return this.isFull || this.width < PHONE_PX || this.width >= BESIDE_PX ? narrow : phone;
   }
 
