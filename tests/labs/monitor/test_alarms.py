@@ -103,7 +103,7 @@ def test_values_that_are_not_finite_sound_once_each_time():
     run = history(avg, [1.0] * 6, losses=[{}, {}, {}, {}, {}, {"d": -math.inf}])
     assert sounded(run) == [(1, "not finite"), (4, "not finite")]
     (found,) = alarms.find_alarms(history([1.0], [1.0], losses=[{"d": -math.inf}]), alarm_rules.DEFAULT_RULES)
-    assert found.words == "loss d is -inf."
+    assert found.words == "The loss 'd' is -inf."
 
 
 def test_a_variance_that_was_too_large_at_first_is_no_collapse():

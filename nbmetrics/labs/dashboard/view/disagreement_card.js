@@ -6,12 +6,13 @@
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Numbers, Scene, Written } from "./types.js"
  */
-import { el, setScoreText, setText } from "../../toolkit/view/dom.js";
+import { el, setText } from "../../toolkit/view/dom.js";
 import { read, readRow } from "../../toolkit/view/json_numbers.js";
 import { shareText, shownNumber } from "../../toolkit/view/numbers.js";
 import { lowest, orderOf } from "../../toolkit/view/ties.js";
 import { card } from "./certificate.js";
 import { averageName, inWords, sharesOf } from "./metric_view.js";
+import { setScoreText } from "./score_text.js";
 
 const HEAD = "What they disagree about";
 const WHAT = "Modes are kinds of rows that one generator makes more often than the other.";

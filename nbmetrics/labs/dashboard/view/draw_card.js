@@ -5,12 +5,13 @@
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Board, Numbers, Scene, Written } from "./types.js"
  */
-import { el, setScoreText, setText } from "../../toolkit/view/dom.js";
+import { el, setText } from "../../toolkit/view/dom.js";
 import { read } from "../../toolkit/view/json_numbers.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
 import { orderOf } from "../../toolkit/view/ties.js";
 import { card } from "./certificate.js";
 import { averageName, inWords, sharesOf } from "./metric_view.js";
+import { setScoreText } from "./score_text.js";
 import { listed } from "./verdict.js";
 import { Scale, Whisker } from "./whiskers.js";
 

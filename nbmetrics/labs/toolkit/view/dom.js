@@ -46,21 +46,6 @@ export function setText(node, text) {
   } else if (node.textContent !== text) node.textContent = text;
 }
 
-// A metric and an aggregate in one word, such as FID-avg.
-const SCORE_NAME = /(\S+-(?:avg|all|intra|worst)\b)/;
-
-/**
- * Set a text as `setText` does, with no line break inside the name of a score.
- * @param {Element} node @param {string} text
- */
-export function setScoreText(node, text) {
-  if (node.textContent === text) return;
-  const parts = text.split(SCORE_NAME).filter(Boolean);
-  node.replaceChildren(
-    ...parts.map((part) => (SCORE_NAME.test(part) ? el("span", { class: "nbm-score-name" }, [part]) : part)),
-  );
-}
-
 /**
  * What scrolls sideways where there is no room for it, and is a stop of Tab there, for who scrolls by keys.
  * @param {string} label @param {Element} child @param {AbortSignal} signal
