@@ -24,7 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import row_blocks, to_float64, to_numpy
+from array_api_compat import device
+
+from ..arrays import Array, is_on_host, like, namespace, row_blocks, to_float64, to_numpy
 from ..errors import InvalidInput, check_choice, check_count, refusal_of, shown
 from ..metrics.base import Sample
 from ..metrics.fid.metric import FID
@@ -67,12 +69,12 @@ class Parties:
 
     Attributes
     ----------
-    rows : (n, d) float64
+    rows : (n, d) float64; on a device only for `kernel_gaps`
     sizes : n_i
     weights : λ_i, sum 1
     """
 
-    rows: np.ndarray
+    rows: Array
     sizes: tuple[int, ...]
     weights: tuple[float, ...]
 
@@ -284,17 +286,19 @@ def kernel_gaps(kernel: Any, parties: Parties, deals: np.ndarray) -> tuple[np.nd
     Label sums of one kernel matrix, seen in blocks of rows. U_ii is over n_i(n_i − 1) pairs; wᵀKw without those of a
     row with itself lacks n_i of the n_i² that its weights count, so Σ λ_i² U_ii/n_i is added to it.
     """
-    n, sizes, pool = len(parties.rows), np.array(parties.sizes), parties.row_weights
-    weights = _spread(deals[:1] if parties.has_fixed_pool else deals, pool)
+    rows, n, sizes = parties.rows, len(parties.rows), np.array(parties.sizes)
+    dealt = deals if is_on_host(rows) else namespace(rows).asarray(deals, device=device(rows))
+    weights = _spread(dealt[:1] if parties.has_fixed_pool else dealt, like(parties.row_weights, rows))
     within, pooled, size = np.zeros((len(deals), len(sizes))), np.zeros(len(weights)), 0.0
     for block in row_blocks(n, 8 * n):
-        values = kernel.block(parties.rows[block], parties.rows)
-        np.fill_diagonal(values[:, block], 0.0)
-        size += float(np.abs(values).sum()) / n**2
+        values = kernel.block(rows[block], rows)
+        values[range(block.stop - block.start), range(block.start, block.stop)] = 0.0
+        size += float(abs(values).sum()) / n**2
         pooled += _quadratic_form(values, weights, block)
-        for client, places in enumerate(np.split(deals, parties.ends, axis=1)):
-            if BY_PRODUCT * sizes[client] > n:
-                within[:, client] += _quadratic_form(values, _spread(places, np.ones(sizes[client]), n), block)
+        for client, start in enumerate([0, *parties.ends]):
+            places = dealt[:, start : start + sizes[client]]
+            if BY_PRODUCT * sizes[client] > n or not is_on_host(rows):
+                within[:, client] += _quadratic_form(values, _spread(places, 1.0, n), block)
             else:
                 within[:, client] += [_sum_over(values, chosen, block) for chosen in places]
     u, shares = within / (sizes * (sizes - 1.0)), np.array(parties.weights)
@@ -302,16 +306,19 @@ def kernel_gaps(kernel: Any, parties: Parties, deals: np.ndarray) -> tuple[np.nd
     return gaps, ALIKE * float(np.ptp(gaps)) + ROUNDING * size
 
 
-def _spread(places: np.ndarray, weights: np.ndarray, n: int | None = None) -> np.ndarray:
+def _spread(places: Array, weights: Any, n: int | None = None) -> Array:
     """The weights at their places among n rows, (deals, n), 0 elsewhere."""
-    spread = np.zeros((len(places), places.shape[1] if n is None else n))
-    np.put_along_axis(spread, places, weights[None], axis=1)
+    xp, count = namespace(places), places.shape[0]
+    spread = xp.zeros((count, places.shape[1] if n is None else n), dtype=xp.float64, device=device(places))
+    spread[xp.arange(count, device=device(places))[:, None], places] = weights
     return spread
 
 
-def _quadratic_form(values: np.ndarray, weights: np.ndarray, block: slice) -> np.ndarray:
+def _quadratic_form(values: Array, weights: Array, block: slice) -> np.ndarray:
     """wᵀKw of each deal, over the rows of K in `block`."""
-    return np.einsum("bn,bn->b", weights[:, block] @ values, weights)
+    products = weights[:, block] @ values
+    products *= weights
+    return to_numpy(products.sum(axis=1))
 
 
 def _sum_over(values: np.ndarray, chosen: np.ndarray, block: slice) -> float:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import as_rows, check_frames, to_float64, to_numpy
+from ..arrays import Array, as_rows, check_frames, concat, host_view, namespace, to_float64
 from ..errors import InvalidInput, check_count
 from ..metrics.base import Sample
 from ..metrics.kid.kernels import RBF, as_kernel
@@ -73,7 +73,7 @@ def two_sample(a: Any, b: Any, kernel: Any = BY_MEDIAN, *, permutations: int = 9
     seed, kernel = check_count(seed, "seed", minimum=0), as_kernel(kernel)
     first = as_rows(a, "a", min_rows=2)
     second = as_rows(b, "b", min_rows=2, dim=first.shape[1])
-    rows = np.concatenate([to_numpy(to_float64(part)) for part in (first, second)])
+    rows = host_view(to_float64(concat([first, second])))
     n, sizes = len(rows), (first.shape[0], second.shape[0])
     if n > MAX_ROWS:
         raise InvalidInput("a", f"has, with b, {n:,} rows", f"Give a random part, {MAX_ROWS:,} rows at most")
@@ -81,7 +81,7 @@ def two_sample(a: Any, b: Any, kernel: Any = BY_MEDIAN, *, permutations: int = 9
         seen = f"got {permutations:,} of {n:,} rows, which need too much memory"
         raise InvalidInput("permutations", seen, f"Give {MAX_PLACES // n:,} at most")
     # In an order that does not depend on which set a row is of: a median of many rows is one of some of them.
-    kernel = kernel.resolve([Sample(rows=rows[np.lexsort(rows.T)])])
+    kernel = kernel.resolve([Sample(rows=_sorted(rows))])
     parties = Parties(rows, sizes, tuple(size / n for size in sizes))
     with np.errstate(over="ignore", invalid="ignore"):  # refused below
         gaps, tie = kernel_gaps(kernel, parties, parties.deals(permutations, [seed, 3]))
@@ -91,3 +91,14 @@ def two_sample(a: Any, b: Any, kernel: Any = BY_MEDIAN, *, permutations: int = 9
     share = float(np.prod(parties.weights))
     convention = f"MMD² without bias, {kernel}; {permutations:,} random exchanges of the rows, seed {seed}"
     return TwoSampleTest(float(gaps[0]) / share, p_value(gaps, tie), convention)
+
+
+def _sorted(rows: Array) -> Array:
+    """The rows by their last feature, then the one before, …, on their device."""
+    if isinstance(rows, np.ndarray):
+        return rows[np.lexsort(rows.T)]
+    xp = namespace(rows)
+    order = xp.argsort(rows[:, 0], stable=True)
+    for feature in range(1, rows.shape[1]):
+        order = order[xp.argsort(rows[order, feature], stable=True)]
+    return rows[order, :]

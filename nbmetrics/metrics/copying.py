@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, align, check_frames, mean_rows, to_float64, to_numpy
+from ..arrays import Array, check_frames, mean_rows, to_float64, to_numpy
 from ..errors import InvalidInput, check_count
 from ..lazy_imports import unmoved_random_state
 from ..summaries.rows import Rows
 from .base import RowsMetric, Sample, sample_if_needed
-from .nearest_neighbors import Distinct, Neighbors, kth_between, kth_within
+from .nearest_neighbors import Distinct, Neighbors, in_one_place, kth_between, kth_within
 from .prdc import compute_once, distinct_of
 from .weak_cache import remember
 
@@ -59,7 +59,7 @@ class AuthPct(_Copying):
     lowest = 0.0
 
     def _score(self, real: Rows, generated: Rows) -> float:
-        train, rows = distinct_of(real), distinct_of(generated)
+        train, rows = in_one_place(distinct_of(real), distinct_of(generated))
         key = train.digest, rows.digest, "authentic"
         return float(compute_once(key, lambda: authentic(nearest_train_rows(rows, train), train)))
 
@@ -79,10 +79,9 @@ def _spacing(train: Distinct) -> np.ndarray:
 
 
 def nearest_train_rows(generated: Distinct, train: Distinct) -> Neighbors:
-    """The nearest train row of every generated row, whatever library each came in; of equals that with most room."""
+    """The nearest train row of every generated row, both in one place; of equals that with most room."""
     widest = np.argsort(-_spacing(train)[train.first], kind="stable")
-    x, y = align(generated.rows, train.rows)
-    return kth_between(generated.with_rows(x), train.with_rows(y).reorder(widest))
+    return kth_between(generated, train.reorder(widest))
 
 
 class CT(_Copying):

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import align, concat, has_direction, namespace, to_numpy, unit_rows
+from ..arrays import concat, has_direction, namespace, to_numpy, unit_rows
 from ..errors import InvalidInput, check_number
 from ..summaries.moments import Moments
 from ..summaries.rows import Rows
 from .base import Metric, Sample, score_pair
 from .capabilities import Cautious, Resampled
 from .fid.metric import FID, PRECISION
-from .nearest_neighbors import Distinct, kth_between
+from .nearest_neighbors import Distinct, in_one_place, kth_between
 from .prdc import compute_once
 from .weak_cache import remember
 
@@ -113,11 +113,12 @@ def cosine_distance(train: Rows, generated: Rows) -> float:
 
 def _nearest(generated: Distinct, train: Distinct) -> np.ndarray:
     """Squared distance of each unit row to the nearest of `near`, or of their opposites."""
-    x, y = align(generated.rows, train.rows)
+    generated, train = in_one_place(generated, train)
+    x, y = generated.rows, train.rows
     xp = namespace(x, y)
     if float(xp.min(x)) >= 0.0 and float(xp.min(y)) >= 0.0:  # no angle is obtuse
-        return kth_between(generated.with_rows(x), train.with_rows(y)).squared
-    return kth_between(generated.with_rows(x), Distinct.of(concat([y, -y]))).squared
+        return kth_between(generated, train).squared
+    return kth_between(generated, Distinct.of(concat([y, -y]))).squared
 
 
 def _directions(rows: Rows) -> tuple[Distinct, np.ndarray]:

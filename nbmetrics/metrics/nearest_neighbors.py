@@ -21,6 +21,7 @@ from array_api_compat import is_torch_array
 
 from ..arrays import (
     Array,
+    align,
     host_view,
     is_on_host,
     mean_rows,
@@ -86,8 +87,15 @@ class Distinct:
         return replace(self, rows=rows, first=self.first[order], counts=self.counts[order], inverse=inverse)
 
     def with_rows(self, rows: Array) -> Distinct:
-        """The same, with its rows in another library or on another device."""
-        return replace(self, rows=rows)
+        """The same, with its rows in another library or on another device, where distances end in other bits."""
+        moved = is_on_host(rows) != is_on_host(self.rows)
+        return replace(self, rows=rows, digest=hashlib.sha256(self.digest).digest() if moved else self.digest)
+
+
+def in_one_place(a: Distinct, b: Distinct) -> tuple[Distinct, Distinct]:
+    """Both in one library and on one device, so that equal distances have equal bits."""
+    x, y = align(a.rows, b.rows)
+    return a.with_rows(x), b.with_rows(y)
 
 
 def _digests(rows: Array) -> list[bytes]:

@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import align, check_frames, like, namespace, to_numpy
+from ..arrays import check_frames, like, namespace, to_numpy
 from ..errors import check_count, check_flag
 from ..summaries.rows import Rows
 from .base import RowsMetric, Sample, sample_if_needed
-from .nearest_neighbors import DistanceComparison, Distinct, kth_within
+from .nearest_neighbors import DistanceComparison, Distinct, in_one_place, kth_within
 from .weak_cache import remember
 
 # Results kept, at most 8 bytes a row each: the four metrics follow one another, so all pairs of client and
@@ -90,7 +90,7 @@ def distinct_of(summary: Rows) -> Distinct:
 
 def overlap(real: Rows, generated: Rows, k: int, inclusive: bool) -> Overlap:
     """Who lies in whose balls, in one pass over the distances."""
-    a, b = distinct_of(real), distinct_of(generated)
+    a, b = in_one_place(distinct_of(real), distinct_of(generated))
     return compute_once((a.digest, b.digest, k, inclusive), lambda: _overlap(a, b, k, inclusive))
 
 
@@ -100,8 +100,7 @@ def _radii(rows: Distinct, k: int) -> np.ndarray:
 
 
 def _overlap(real: Distinct, generated: Distinct, k: int, inclusive: bool) -> Overlap:
-    across, along = _radii(real, k), _radii(generated, k)
-    x, y = align(real.rows, generated.rows)
+    across, along, x, y = _radii(real, k), _radii(generated, k), real.rows, generated.rows
     xp = namespace(x, y)
     around = xp.zeros((y.shape[0],), dtype=xp.float64, device=y.device)
     copies = xp.astype(like(real.counts, x), xp.float32)

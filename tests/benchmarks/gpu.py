@@ -55,6 +55,7 @@ def pair_tasks(n: int, d: int) -> Iterator[Task]:
     yield scored(f"KID with an RBF kernel, {size}", lambda x: nm.kid(*x, nm.RBF(30.0)), pair)
     yield scored(f"precision, recall, density, coverage, {size}", lambda x: tuple(nm.prdc(*x)), pair)
     yield scored(f"AuthPct, {size}", lambda x: nm.auth_pct(*x), pair)
+    yield scored(f"two-sample test, {size}", lambda x: nm.two_sample(*x, permutations=199)[:2], pair)
     narrow = [np.ascontiguousarray(x[: n // 2, :64]) for x in (real, test, generated)]
     yield scored(f"FLD, 3 × {n // 2:,} × 64", lambda x: nm.fld(*x), narrow)
     yield scored(f"Vendi, {n // 2:,} × {d:,}", lambda x: nm.vendi(x[0]), [generated[: n // 2]])

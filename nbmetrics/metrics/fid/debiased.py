@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...arrays import Array, device, namespace, subtract, to_float64, to_numpy
+from ...arrays import Array, align, namespace, subtract, to_float64, to_numpy
 from ...errors import InvalidInput
 from ...summaries.moments import Moments
 from ..stratified import InfluenceValues, Pieces, Strata
@@ -145,8 +145,7 @@ class Debiased:
             if rows is None or pull is None:
                 influence_values.append(None)
                 continue
-            centred = subtract(to_float64(rows), side.summary.mean)
-            shift = namespace(centred).asarray(self._shift, device=device(centred))
+            centred, shift = align(subtract(to_float64(rows), side.summary.mean), self._shift)
             distances = namespace(centred).sum(centred * centred, axis=1) + sign * (centred @ shift)
             influence_values.append(
                 to_numpy(distances) - 2.0 * pull if self.has_interval else np.full(len(pull), np.nan)
