@@ -16,6 +16,6 @@ def dask_client(tmp_path_factory):
         LocalCluster(
             n_workers=2, threads_per_worker=1, memory_limit="1GB", silence_logs=logging.CRITICAL, **settings
         ) as cluster,
-        Client(cluster) as client,
+        Client(cluster, set_as_default=False) as client,
     ):
         yield client

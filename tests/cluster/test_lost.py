@@ -141,7 +141,7 @@ def apart(tmp_path):
     ]
     try:
         assert until(file.exists)
-        client = Client(scheduler_file=str(file), timeout=PATIENCE)
+        client = Client(scheduler_file=str(file), timeout=PATIENCE, set_as_default=False)
         warm(client, 1)
         yield client, started[0].pid
         client.close(timeout=1)
