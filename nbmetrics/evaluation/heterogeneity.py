@@ -23,7 +23,6 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
 from array_api_compat import device
 
 from ..arrays import Array, is_on_host, like, namespace, row_blocks, to_float64, to_numpy

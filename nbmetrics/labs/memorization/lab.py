@@ -21,7 +21,7 @@ from .cards import BETTER, CARDS, PARTS, Card, Judgement
 from .items import Items
 from .own_data import STEPS, WORDS, is_quick, no_settings, own_rows, own_study
 from .scene import LABELS, MemorizationScene, presets, starting_scene
-from .study import REDRAWS, Study, study_of
+from .study import Study, study_of
 from .sweeps import Request, curve, heat_maps, saved_curve
 
 if TYPE_CHECKING:
@@ -121,7 +121,6 @@ class MemorizationLab(Lab):
         self._judging = threading.RLock()
         self._wanted: dict[str, Any] = {}
         self._last: tuple[MemorizationScene | None, Judgement | None] = (None, None)
-        self._noises: dict[str, dict[str, Card]] = {}
         jobs: dict[str, Callable[[Any], None]] = {
             "noise": self._redraw,
             "curve": self._curve,
@@ -162,7 +161,7 @@ class MemorizationLab(Lab):
         started = time.perf_counter()
         study = self._study(scene)
         with self._judging:
-            result = study.result(self._judgement_of(scene), self._noises.get(study.key))
+            result = study.result(self._judgement_of(scene))
         apart = {} if self._items is None else {"apart": self._items.apart(result["nearest"])}
         return {**result, **apart, "seconds": time.perf_counter() - started}
 
@@ -214,7 +213,7 @@ class MemorizationLab(Lab):
             self._write(base=study.base())
         self._show_pictures(study, scene)
         self._wanted["noise"] = study.key
-        if study.key not in self._noises:
+        if study.noise is None:
             self._background["noise"].put(scene)
 
     def _show_pictures(self, study: Study, scene: MemorizationScene) -> None:
@@ -236,19 +235,15 @@ class MemorizationLab(Lab):
 
     def _learn_noise(self, study: Study, is_wanted: Callable[[], bool] = lambda: True) -> None:
         with self._judging:
-            redrawn = [study.reference[0]]
-        for k in range(1, 1 + REDRAWS):
-            if not is_wanted():
-                return
-            redrawn.append(study.honest_cards(k))
-        self._noises[study.key] = study.noise(redrawn)
+            _ = study.reference
+        study.learn_noise(is_wanted)
 
     def _add_noise(self) -> None:
         """Add the noise of honest generators to numbers that were computed before it was known."""
         with self._lock:
-            noise = self._noises.get(self.result.get("key", ""))
-            if noise is not None and self.result["noise"] is None:
-                self.result = {**self.result, "noise": noise}
+            study = self._study(self._scene)
+            if study.noise is not None and self.result.get("key") == study.key and self.result["noise"] is None:
+                self.result = {**self.result, "noise": study.noise}
 
     def _answer_to(self, kind: Any, message: Mapping[str, Any]) -> None:
         if kind not in ("curve", "interactions"):
@@ -355,7 +350,7 @@ class MemorizationLab(Lab):
         scene = self._scene
         study = self._study(scene)
         self._show(scene)
-        if study.key not in self._noises:
+        if study.noise is None:
             self._wanted["noise"] = ""  # the thread that learns it may stop
             self._learn_noise(study)
         if self.result["rev"] != scene.rev or not self.result.get("noise"):
@@ -371,7 +366,7 @@ class MemorizationLab(Lab):
     def _saved_answers(self) -> dict[str, Any]:
         study = self._study(self._scene)
         starts = {name: self._state.parse(one) for name, one in self._saved_starts.items()}
-        return {n: study.result(study.judgement_of(start), self._noises[study.key]) for n, start in starts.items()}
+        return {n: study.result(study.judgement_of(start)) for n, start in starts.items()}
 
     @property
     def _saved_traits(self) -> dict[str, Any]:

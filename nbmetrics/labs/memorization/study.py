@@ -184,7 +184,21 @@ class Study:
         one_cards, other_cards = judge.cards(one), judge.cards(other)
         return {name: difference(name, one_cards[name], other_cards[name]) for name in CARDS}
 
-    def noise(self, redrawn: list[dict[str, Card]]) -> dict[str, Card]:
+    @property
+    def noise(self) -> dict[str, Card] | None:
+        """What is usual between honest generators, once `learn_noise` has found it, for whoever shows these data."""
+        return self._cache.get("noise")
+
+    def learn_noise(self, is_wanted: Callable[[], bool]) -> None:
+        """Find `noise`, unless it is no longer wanted meanwhile."""
+        redrawn = [self.reference[0]]
+        for k in range(1, 1 + REDRAWS):
+            if self.noise is not None or not is_wanted():
+                return
+            redrawn.append(self.honest_cards(k))
+        self._cache["noise"] = self.noise_of(redrawn)
+
+    def noise_of(self, redrawn: list[dict[str, Card]]) -> dict[str, Card]:
         """What is usual between honest generators, of the honest cards and `honest_cards(k)` for some k."""
         if self.redrawn is not None:
             return spread_of(redrawn)
@@ -229,7 +243,7 @@ class Study:
         turned = self.plane(np.eye(self.dim)) - self.plane(np.zeros((1, self.dim)))
         return np.sqrt(spread**2 @ turned**2)
 
-    def result(self, judgement: Judgement, noise: dict[str, Card] | None) -> dict[str, Any]:
+    def result(self, judgement: Judgement) -> dict[str, Any]:
         """Python's numbers for the page."""
         honest, comparable, uncompared = self._comparison
         return {
@@ -239,7 +253,7 @@ class Study:
             "uncompared": uncompared,
             "honest": honest,
             "comparable": comparable,
-            "noise": noise,
+            "noise": self.noise,
             "sigma": np.asarray(judgement.fitted.sigma).tolist() if self.plane is None else None,
             "variance": np.asarray(judgement.fitted.variance).tolist(),
             "memorization": np.asarray(judgement.fitted.memorization).tolist(),

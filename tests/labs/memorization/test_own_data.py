@@ -19,7 +19,7 @@ def departures(sets):
     """(9,) by how many usual differences the cards of own rows are from honest; nan where one is not known."""
     study = own_study(Sets(*sets), 0, ignore_part)
     honest, made = study.reference
-    noise = study.noise([honest, *(study.honest_cards(k) for k in range(1, 1 + REDRAWS))])
+    noise = study.noise_of([honest, *(study.honest_cards(k) for k in range(1, 1 + REDRAWS))])
     known = {name: None not in (honest[name], made[name], noise[name]) for name in CARDS}
     return np.array([(made[name] - honest[name]) / noise[name] if known[name] else np.nan for name in CARDS])
 
