@@ -60,6 +60,7 @@ def test_settings_of_jupyterlab_are_known_to_it_and_not_its_defaults():
         assert all(known[name]["default"] != value for name, value in settings.items())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     importlib.util.find_spec("repo2docker") is None,
     reason="no repo2docker; pip install jupyter-repo2docker, then make test-python",

@@ -6,6 +6,8 @@ import shutil
 import subprocess
 import sys
 
+import pytest
+
 from tests import ROOT
 from tests.node import NODE
 
@@ -44,6 +46,7 @@ def test_every_file_of_the_guide_is_tried():
     assert set(FILES) == {*METRIC, *LAB}
 
 
+@pytest.mark.slow
 def test_the_recipes_of_a_metric_and_a_lab(tmp_path):
     shutil.copytree(ROOT / "nbmetrics", tmp_path / "nbmetrics", ignore=shutil.ignore_patterns("__pycache__"))
     recipes = [METRIC, *([LAB] if NODE else [])]

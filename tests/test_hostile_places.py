@@ -99,6 +99,7 @@ def test_a_tensor_beside_rows_that_run_backwards(name, rows):
         assert nm.w1(torch.tensor(given[:1]), rows[:1][::-1]) >= 0
 
 
+@pytest.mark.slow
 def test_the_first_w1_of_a_process_moves_no_random_state():
     pytest.importorskip("ot", reason="pip install POT")
     code = (
@@ -136,6 +137,7 @@ def test_a_function_that_gives_more_rows_than_asked_for_is_refused():
         nm.evaluate([X], {"g": lambda n, rng: rng.normal(size=(n + 5, 3))}, progress=False)
 
 
+@pytest.mark.slow
 def test_without_docstrings_experiments_run():
     code = "import nbmetrics as nm; print(len(nm.experiments.gaussian_toy(samples=100)), nm.figures.gaussian_toy)"
     subprocess.run([sys.executable, "-OO", "-c", code], check=True, cwd=ROOT, capture_output=True)

@@ -163,6 +163,7 @@ def test_federated_digits_say_what_their_text_says(ran):
     assert "Not yet:" in said and "These are better images" in said
 
 
+@pytest.mark.slow
 def test_the_exercise_of_federated_digits_takes_right_answers_by_any_route():
     names = names_of("08_federated_digits", "load_digits", "generators = {", "from_dataset", "def check")
     check, fresh, noisy = (names[name] for name in ("check", "fresh", "noisy"))
@@ -256,6 +257,7 @@ def test_your_own_images_come_to_the_decision_that_is_written(ran):
     assert answers == ["larger", "about the same", "about the same"]
 
 
+@pytest.mark.slow
 def test_the_exercise_of_your_own_images_tells_right_from_wrong(capsys):
     with pytest.warns(nm.UnreadWarning, match="broken.png"):
         names = names_of("10_your_own_images", "load_digits", "from_folder(folder", "models = {", "def check")

@@ -48,6 +48,7 @@ def test_the_members_that_the_reference_names_exist(reference, entries):
     assert [(name, m) for name, m in odd if name != "Monitor"] == []  # some of a Monitor are set when it is made
 
 
+@pytest.mark.slow
 def test_every_docstring_can_be_laid_out(reference):
     settings = {"report_level": 2, "halt_level": 2, "default_role": "literal", "file_insertion_enabled": False}
     for name, text in docstrings().items():

@@ -49,6 +49,7 @@ def test_under_weights_it_can_use_the_aggregate_is_there_again(uneven):
     assert not lines(right, "Precision all")
 
 
+@pytest.mark.slow
 def test_one_refused_replicate_costs_the_intervals_and_no_score():
     train, test, made = (
         np.concatenate([RNG.normal(size=(n, 2)) + centre for n, centre in zip(counts, ([0, 0], [90, 0], [0, 90]))])

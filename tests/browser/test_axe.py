@@ -9,6 +9,7 @@ from tests.browser.conftest import HERE, WINDOW
 from tests.browser.labs import LABS, group, handle, settle
 from tests.browser.page import drag, opened, painted, unfold
 from tests.browser.page import press as page_press
+from tests.slow import by_default
 
 AXE = HERE.parent / "js" / "node_modules" / "axe-core" / "axe.min.js"
 SEVERE = ("serious", "critical")
@@ -299,7 +300,7 @@ def test_no_serious_violations_in_a_saved_page(saved, lab):
     assert_nothing_severe(page, root, case, states, show, LOOKS, ALIKE)
 
 
-@pytest.mark.parametrize("lab", [lab for lab in LABS if LIVE[lab]])
+@pytest.mark.parametrize("lab", by_default([lab for lab in LABS if LIVE[lab]], "Dashboard", "Playground", "TwinsLab"))
 def test_no_serious_violations_beside_python(live, lab):
     states = [(s, bring) for s, bring in STATES[lab] if s in LIVE[lab]]
     page, root, show = live(lab)

@@ -131,6 +131,7 @@ def asked(page, lab):
     return question(lab).inner_text(), body(lab).get_attribute("data-veiled"), values(lab)
 
 
+@pytest.mark.slow
 def test_the_question_is_the_same_in_every_display_and_undo_goes_back_through_it(run_cells):
     page = run_cells(LAB, "lab")
     labs = [page.get_by_role("group", name="CorrelationLab").nth(k) for k in range(2)]
@@ -150,6 +151,7 @@ def test_the_question_is_the_same_in_every_display_and_undo_goes_back_through_it
     assert scene["question"] == {"step": 2, "answer": "cfid"}
 
 
+@pytest.mark.slow
 @pytest.mark.jupyterlab
 def test_the_question_goes_with_what_is_shared_and_shown_again(run_cells):
     page = run_cells(LAB, "lab", "nm.CorrelationLab.from_share(lab.share())")

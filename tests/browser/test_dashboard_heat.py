@@ -162,6 +162,7 @@ def test_an_order_by_weights_waits_until_it_is_asked_for(saved, lab):
     expect(again).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_five_hundred_clients_fold_and_the_worst_has_a_row(saved):
     rng = np.random.default_rng(0)
     clients = {f"c{i}": nm.Gaussian(rng.normal([5 * (i % 3), 0], 0.3)) for i in range(500)}

@@ -83,6 +83,7 @@ def test_while_it_fills_it_says_so_stops_and_goes_on(filling):
     settle(root)
 
 
+@pytest.mark.slow
 @in_page
 @pytest.mark.parametrize("moment", ["before", "in the middle of"])
 def test_a_kernel_killed_while_it_fills_leaves_what_is_known_and_weights_move(filling, kernel, moment):
@@ -274,6 +275,7 @@ def test_who_wins_by_all_is_computed_when_it_is_chosen_and_for_kid_it_is_who_win
     expect(by).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_500_clients_and_20_generators_with_holes_open_and_are_dragged_with_no_network(saved):
     rng = np.random.default_rng(0)
     values = rng.gamma(2, 1, (500, 20))

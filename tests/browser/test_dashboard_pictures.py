@@ -34,6 +34,7 @@ def saved_view(page, root, view, kind):
     return download.value.suggested_filename, download.value.path().read_bytes()
 
 
+@pytest.mark.slow
 def test_each_row_has_some_pictures_and_each_view_can_be_saved(saved, of_images):
     page, root = saved.open(of_images)
     table = root.get_by_role("table", name="Leaderboard", exact=True)

@@ -136,6 +136,7 @@ def test_bars_move_by_mouse_keys_and_typing_and_decisions_follow_as_python_has_t
     np.testing.assert_allclose(shares(root), np.array(list(ROWS.values())) / sum(ROWS.values()), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_held_bars_stay_and_the_certificates_weights_dethrone(saved, lab):
     page, root = saved.open(lab)
     start = shares(root)
@@ -194,6 +195,7 @@ def assert_winners_by_all_are_pythons(page, root, lab):
     expect(note).to_have_text("Who wins by FID avg.")
 
 
+@pytest.mark.slow
 def test_three_groups_move_in_a_triangle_whose_regions_are_pythons(saved, lab):
     page, root = saved.open(lab)
     open_tab(root, "How stable")

@@ -55,6 +55,7 @@ def test_a_page_is_accessible_and_fits_in_light_and_dark(saved, docs, look, name
     assert_accessible(page, RUN, FITS, look, f"docs-{name}")
 
 
+@pytest.mark.slow
 def test_on_a_narrow_screen_keys_open_the_menus_and_meet_nothing_unseen(saved, docs):
     page = saved.show(docs / "metrics.html", 320)
     for menu, inside in (("site navigation", "Add a metric"), ("table of contents", "Which one to ship")):

@@ -158,6 +158,7 @@ def test_without_the_constant_kid_is_one_curve_and_fid_is_not(explore):
     scene_where(page, lambda s: s["view"]["aligned"] and s["view"]["metric"] == "fid")
 
 
+@pytest.mark.slow
 def test_a_clients_weight_can_be_swept(explore):
     page, lab = explore(panel="sweep")
     handle(lab, "Client 2 mean").focus()

@@ -62,6 +62,7 @@ def test_every_move_is_painted(run_cells, kernel, state, lab, record_property):
         print(f"drag in {lab}, kernel {state}: {name} median {p50:.1f} ms, p95 {p95:.1f} ms of {len(ordered)} frames")
 
 
+@pytest.mark.slow
 @cases(("state",), [(PLAIN, "busy")], [("busy",), ("killed",)])
 def test_the_picture_of_copies_follows_without_python(run_cells, kernel, state):
     """Its cards are Python's: they stay as they are, say so, and come up to date once Python is back."""

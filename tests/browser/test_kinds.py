@@ -158,6 +158,7 @@ def test_what_is_attached_while_a_drag_lasts_is_kept(run_cells):
     expect(rows).to_have_count(1)
 
 
+@pytest.mark.slow
 def test_a_metric_that_needs_points_comes_from_python(run_cells):
     page = run_cells("import nbmetrics as nm\nlab = nm.Playground('Two clients', metric='fld'); lab")
     lab = page.get_by_role("group", name="Playground")

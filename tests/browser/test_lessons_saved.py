@@ -106,6 +106,7 @@ def test_a_flag_near_the_end_of_the_plane_is_flown_to_the_left(opened):
 ANIMATED = "root => root.getAnimations({ subtree: true }).map(animation => animation.animationName ?? '').sort()"
 
 
+@pytest.mark.slow
 def test_the_curves_are_drawn_in_once_at_reveal(opened):
     page, root = opened("Average against pooled")
     place(root).press("Enter")
@@ -153,6 +154,7 @@ def test_placing_the_flag_moves_nothing(opened, lesson, width):
     assert [node.bounding_box() for node in (root.locator(".nbm-stage"), button(root, "Reveal"))] == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", by_default([1280, 400], 400))
 def test_a_hint_comes_after_a_while_and_moves_nothing(saved, width):
     page, root = saved.open(nm.Playground(), width, alone=True)
@@ -178,6 +180,7 @@ def test_a_hint_comes_after_a_while_and_moves_nothing(saved, width):
     expect(button(root, "Hint")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_who_is_stuck_with_a_task_is_shown_how_and_can_go_on(saved):
     page, root = saved.open(nm.Playground(), alone=True)
     page.clock.install()
@@ -309,6 +312,7 @@ def test_answers_to_a_lesson_that_is_not_known_bring_what_they_found(projector):
 LOOKS = list(product([1280, 400], ["light", "dark"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), by_default(LOOKS, (1280, "light"), (400, "dark")))
 def test_the_collecting_page_looks_right(projector, width, scheme, look):
     answers = nm.collect_answers([string("Weights matter", guess) for guess in GUESSES * 6])

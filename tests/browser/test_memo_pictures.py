@@ -121,6 +121,7 @@ def test_narrow_pictures(opened, narrow, theme, shot, width):
         assert [line for line in page.evaluate(OVERFLOW) if "nbm-scroll" not in line] == []
 
 
+@pytest.mark.slow
 def test_many_rows_of_ones_own_say_how_far_python_is_and_come_to_the_same(opened, shot):
     page, lab = opened(code=MANY)
     expect(lab.locator(".nbm-memo-wait").first).to_contain_text("Python computes")

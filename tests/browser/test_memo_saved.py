@@ -140,6 +140,7 @@ def test_a_curve_and_maps_that_are_not_there_are_not_asked_about(saved, half_cop
     expect(root.get_by_text("Brighter is worse")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_a_curve_and_maps_that_are_there_go_along(saved, half_copied, look):
     lab = half_copied
     python_computes(lab, *KEYS)
@@ -165,6 +166,7 @@ def test_a_curve_and_maps_that_are_there_go_along(saved, half_copied, look):
     look("memo-saved-maps", page, full_page=True)
 
 
+@pytest.mark.slow
 def test_the_sites_page_asks_and_reveals_where_metrics_notice(saved, look):
     lab = memorization()
     page, root = saved.open(lab)

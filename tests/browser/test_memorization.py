@@ -227,6 +227,7 @@ def test_predict_then_reveal(opened, shot):
     expect(reveal).to_be_disabled()
 
 
+@pytest.mark.slow
 def test_the_curve_over_another_slider_and_its_table(opened, shot):
     page, lab = opened("points=100")
     tab(lab, "Curve")
@@ -245,6 +246,7 @@ def test_the_curve_over_another_slider_and_its_table(opened, shot):
     assert again["key"] != curve["key"] and again["metrics"]["fid_test"] != curve["metrics"]["fid_test"]
 
 
+@pytest.mark.slow
 def test_heat_maps_set_the_share(opened, shot):
     page, lab = opened("points=60")
     tab(lab, "Interactions")
@@ -258,6 +260,7 @@ def test_heat_maps_set_the_share(opened, shot):
     expect(maps.locator(".nbm-memo-here")).to_have_count(8)
 
 
+@pytest.mark.slow
 def test_points_and_seed_draw_new_rows(opened):
     page, lab = opened()
     handle(lab, "Points per set").press("ArrowLeft")
@@ -275,6 +278,7 @@ def test_points_and_seed_draw_new_rows(opened):
     assert run_code(page, "print(_j.dumps(lab.scene['seed']))") == 7
 
 
+@pytest.mark.slow
 def test_a_chosen_point_that_is_gone_is_chosen_no_more(opened):
     page, lab = opened("points=100")
     settle(page, lab)

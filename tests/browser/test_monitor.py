@@ -165,6 +165,7 @@ def test_the_past_under_other_weights(shown):
     np.testing.assert_allclose(cells(root), table_at(lab_of(page), 1200), rtol=1e-6)
 
 
+@pytest.mark.slow
 @in_page
 def test_two_displays_and_a_saved_page_say_the_same(shown, tmp_path, browser):
     page, root = shown

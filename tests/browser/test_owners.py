@@ -67,6 +67,7 @@ def test_a_drag_and_a_swap_move_intra_and_python_says_the_same(run_cells):
     np.testing.assert_allclose(row(lab), honest, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_by_keyboard_alone(saved):
     page, lab = saved.open(nm.Playground(NAME), 1366, 768)
     lab.get_by_label("Preset").focus()

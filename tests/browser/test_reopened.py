@@ -54,6 +54,7 @@ PLACES = {
 EVERYWHERE = [*(("jupyterlab", lab) for lab in LABS), ("notebook", FIRST)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("frontend", "lab", "saves"),
     [

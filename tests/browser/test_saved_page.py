@@ -174,6 +174,7 @@ def test_locks_hold_in_a_saved_page(saved):
     expect(root.get_by_label("Preset")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_save_picture_works_under_the_pages_own_security_policy(saved):
     page, root = saved.open(nm.Playground())
     with page.expect_download() as download:

@@ -122,6 +122,7 @@ def test_another_labs_link_and_one_about_points_that_the_page_lacks_say_so(saved
         expect(page.get_by_role("alert")).to_contain_text(said)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lab", TWO_OF_LABS)
 def test_a_page_saved_from_a_page_is_that_page_as_it_is_now(saved, lab, tmp_path):
     case = LABS[lab]
@@ -155,6 +156,7 @@ def test_title_text_and_author_stand_on_top_as_text(saved, look):
 PICTURES = list(zip(LABS, cycle(["light", "dark"]), strict=False))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lab", "scheme"), by_default(PICTURES, PICTURES[0], PICTURES[3]))
 def test_a_saved_pages_picture_has_the_words_and_the_scores_too(saved, lab, scheme):
     page, root = saved.open(LABS[lab].new(), color_scheme=scheme)
@@ -235,6 +237,7 @@ def impatient():
         page.evaluate("() => { window.setTimeout = window.__wait; }")
 
 
+@pytest.mark.slow
 def test_while_python_is_busy_the_page_draws_the_picture_and_the_page_comes_later(run_cells, kernel, impatient):
     case = LABS["Playground"]
     page = run_cells(case.source)

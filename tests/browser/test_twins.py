@@ -99,6 +99,7 @@ def test_the_twin_follows_in_every_frame_and_clients_score_alike_all_the_way(ope
     assert_python_agrees(page, lab)
 
 
+@pytest.mark.slow
 def test_escape_gives_a_drag_up_and_undo_redo_reset_travel(opened):
     page, lab = opened()
     start = pairs(lab)
@@ -172,6 +173,7 @@ def test_unequal_shapes_are_answered_after_release_and_fade_till_then(opened, sh
     assert second[-1] > 0.1
 
 
+@pytest.mark.slow
 def test_renaming_or_weighing_needs_no_other_search_where_nothing_moved(opened):
     page, lab = opened(repr(UNEQUAL))
     settle(page, lab)

@@ -160,6 +160,7 @@ def agrees(page, lab):
     np.testing.assert_allclose(shown, wanted, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_weights_names_and_removal_beside_a_kernel(run_cells, shot):
     page, lab = opened(run_cells)
     agrees(page, lab)

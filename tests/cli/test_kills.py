@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 import nbmetrics as nm
 from tests import ROOT
@@ -30,6 +31,7 @@ for k in range(50):
 """
 
 
+@pytest.mark.slow
 def test_fifty_kills_never_make_the_account_too_low(tmp_path):
     np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(100, 2)))
     code = KILLS.format(root=str(ROOT))

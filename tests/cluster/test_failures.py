@@ -49,6 +49,7 @@ def test_a_future_that_failed_is_named(dask_client):
         scored(dask_client, odd=dask_client.submit(made.raising))
 
 
+@pytest.mark.slow
 def test_a_task_whose_worker_is_killed_three_times_is_done_again(dask_client, tmp_path):
     scores = scored(dask_client, odd=partial(made.killing, 3, tmp_path))
     assert len(list(tmp_path.iterdir())) == 3
@@ -61,6 +62,7 @@ def test_what_takes_too_long_ends_with_its_name(dask_client):
         nm.evaluate({"odd": partial(time.sleep, 8)}, made.generators(), cluster=dask_client)
 
 
+@pytest.mark.slow
 def test_nothing_is_left_on_the_workers(dask_client):
     with pytest.raises(nm.InvalidInput):
         scored(dask_client, odd=made.raising)

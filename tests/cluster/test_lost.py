@@ -81,6 +81,7 @@ def test_an_interrupt_drops_the_tasks(dask_client):
     assert until(lambda: is_idle(dask_client))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("interruptible")
 def test_an_interrupted_cluster_of_this_call_leaves_no_process_and_no_file(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

@@ -121,6 +121,7 @@ def test_rows_that_change_after_the_first_look_are_refused(dask_client, tmp_path
         nm.evaluate({"large": client}, made.generators(), cluster=dask_client)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_parts")
 def test_parts_whose_workers_are_killed_are_read_again(dask_client, tmp_path):
     makers = [partial(made.rows, 17), partial(made.killing, 18, tmp_path, after=1), partial(made.rows, 19)]
@@ -152,6 +153,7 @@ def test_parts_of_a_file_have_the_hash_of_the_file(dask_client, tmp_path):
     assert counts(nm.evaluate({"c": lazy}, generators, "fid", **stored)) == {"found": 2, "computed": 0}
 
 
+@pytest.mark.slow
 def test_a_task_that_reads_batches_lives_however_long_it_takes_and_the_bar_counts_its_rows(dask_client, capsys):
     clients = {"slow": partial(made.beating, 12, 0.75), "other": made.rows(1)}
     with dask.config.set({"nbmetrics.timeout": "5 s"}):
@@ -161,6 +163,7 @@ def test_a_task_that_reads_batches_lives_however_long_it_takes_and_the_bar_count
     assert farthest(scores, nm.evaluate({"slow": rows, "other": made.rows(1)}, made.generators())) < 1e-12
 
 
+@pytest.mark.slow
 def test_a_task_that_hangs_within_a_batch_is_told_with_its_client(dask_client):
     clients = {"odd": partial(made.beating, 4, 0.75, last=8.0)}
     with (

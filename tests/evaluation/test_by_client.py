@@ -429,6 +429,7 @@ def test_what_all_clients_share_has_scores_that_cannot_weigh_rows(parties):
     np.testing.assert_allclose(shared, one)
 
 
+@pytest.mark.slow
 def test_intervals_of_what_some_clients_share_are_those_of_simulations():
     errors, centres = [], []
     for seed in range(60):
@@ -528,6 +529,7 @@ def test_a_single_row_is_part_of_the_mixture(parties):
             assert scores.table.query(f"metric == '{metric}'")["avg"].item() == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("runs", "most"), [(60, 0.12), *slow((120, 0.12))])
 def test_p_values_of_intra_are_those_of_draws_of_two_equal_generators(runs, most):
     """Two generators of one law a client, four features: a one-sided p below .1 in a fifth of the runs, either side."""

@@ -110,6 +110,7 @@ def test_intervals_of_fid_hold_where_resampling_fails(case):
     assert np.all(share >= 0.9 - 2.6 * math.sqrt(0.09 / runs)), share
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", [KID(), pytest.param(RBF, marks=pytest.mark.slow)], ids=["cubic", "rbf"])
 def test_intervals_of_kid_hold(metric):
     distributions, generator = (
@@ -125,6 +126,7 @@ def test_intervals_of_kid_hold(metric):
     assert np.all((share > 0.84) & (share < 0.96)), share
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shift", "ratio"), [(0.0, 2.0**0.5), (1.0, 1.0)])
 def test_standard_errors_of_kid_are_root_two_too_large_at_a_perfect_generator(shift, ratio):
     """docs/intervals.md says so: the noise of a pair of rows, all that is left there, is counted for both rows."""
@@ -137,6 +139,7 @@ def test_standard_errors_of_kid_are_root_two_too_large_at_a_perfect_generator(sh
     assert np.sqrt(np.mean(squares)) / np.std(values, ddof=1) == pytest.approx(ratio, rel=0.15)
 
 
+@pytest.mark.slow
 def test_p_values_of_alike_generators_are_uniform():
     """In the side given beforehand; `flips` takes the side of the data, so its p-values are up to ½."""
     distributions, distribution = [normal(8, 0.1 * k) for k in range(2)], normal(8, 0.6)

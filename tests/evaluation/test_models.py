@@ -12,6 +12,7 @@ import nbmetrics as nm
 from nbmetrics.evaluation.run_statistics import ErrorPart, holm, p_of_labels, p_value, reach, smallest_p
 from nbmetrics.federation import as_generators
 from tests.calibration.models import BEYOND, EFFECTS, limit, shares_of_effects
+from tests.slow import slow
 
 DESIGNS = {"influence": nm.Influence(), "jackknife": nm.Jackknife(groups=20), "bootstrap": nm.Bootstrap(40)}
 
@@ -89,7 +90,7 @@ def test_holm_beside_its_definition():
     assert holm([]).shape == (0,) and np.isnan(holm([math.nan])).all()
 
 
-@pytest.mark.parametrize("effect", ["normal", "normal, spreads 10 : 1", "lognormal", "half far worse"])
+@pytest.mark.parametrize("effect", ["half far worse", *slow("normal", "normal, spreads 10 : 1", "lognormal")])
 def test_the_level_holds(effect):
     """A quick draw of `tests.calibration.models`."""
     for counts in ((2, 2), (3, 3), (2, 5)):

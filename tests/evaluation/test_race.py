@@ -187,6 +187,7 @@ def share_won(error, runs=50):
     return np.mean([race(ALIKE, FEDERATION, seed=run, **options).winner is not None for run in range(runs)])
 
 
+@pytest.mark.slow
 def test_few_races_of_alike_samplers_are_won(monkeypatch):
     assert share_won(0.05) <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 50)
     monkeypatch.setattr(race_module, "level_of", lambda look, error, samplers: 0.8)  # every look spends it all

@@ -105,6 +105,7 @@ OTHER = nm.Gaussian([0.3, 0.8], [[1.5, 0.4], [0.4, 0.7]])
 FID = nm.metrics.FID()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("metric", "n", "design", "runs"),
     [
@@ -226,6 +227,7 @@ def test_the_jackknife_stays_within_the_memory_allowed():
         np.testing.assert_allclose(part, all_at_once, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_intervals_of_nearest_row_metrics_are_narrower_than_with_twentieths_left_out():
     rng, metric, estimates, errors = np.random.default_rng(3), nm.metrics.Recall(), [], []
     for _ in range(12):

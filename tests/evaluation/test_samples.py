@@ -212,6 +212,7 @@ def scored_within(lazy):
     np.testing.assert_allclose(table["all"], [nm.fid(*rows), nm.kid(*rows)], rtol=1e-10, atol=1e-13)
 
 
+@pytest.mark.slow
 def test_pairs_of_rows_in_files_are_scored_within_the_limit(tmp_path, monkeypatch):
     rows = [RNG.normal(size=(n, 200)).astype(np.float32) + k for k, n in enumerate((2_400, 300))]
     for name, part in zip("ab", rows, strict=True):

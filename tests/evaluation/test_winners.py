@@ -17,6 +17,7 @@ from nbmetrics.labs.playground.headline import headline as playground_headline
 from nbmetrics.ranking import all_lowest, lowest
 from tests.calibration.below_zero import below
 from tests.evaluation.test_scores import given_scores
+from tests.slow import slow
 
 SOUTH = np.eye(8)[0]
 
@@ -37,7 +38,7 @@ def starred(text, column, count):
     return [g for g, line in enumerate(lines) if line.split()[2 + column].endswith("*")]
 
 
-@pytest.mark.parametrize("higher", [False, True])
+@pytest.mark.parametrize("higher", [False, *slow(True)])
 def test_every_table_marks_the_same_winners_as_the_sentences_name(higher):
     rng = np.random.default_rng(4)
     said = set()

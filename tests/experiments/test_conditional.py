@@ -147,6 +147,7 @@ def test_single_estimates_score_as_the_metrics_do(n):
         assert {name: values[k] for name, values in found.items()} == pytest.approx(expected, rel=1e-7, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_means_agree_with_estimates_from_rows_drawn_one_by_one():
     rng = np.random.default_rng(3)
     rows = rng.multivariate_normal([0, 0], [[1, 0.8], [0.8, 1]], size=(200, 8))

@@ -42,6 +42,7 @@ def gaussian_rbf(shift, scale=1, kept=DIM):
     return 2 * (DIM / wide) ** (kept / 2) * (1 - np.exp(-kept * (scale * shift) ** 2 / (2 * wide)))
 
 
+@pytest.mark.slow
 def test_the_exact_value_is_the_moment_formula(table):
     cubic = table[table["kernel"] == "cubic"]
     np.testing.assert_allclose(cubic["kid_exact"], gaussian_cubic(0.25), rtol=1e-12)
@@ -71,6 +72,7 @@ def test_linear_time_and_few_subsets_cost_precision(table):
     assert (table["kid_subsets_sd"] > 1.2 * table["kid_unbiased_sd"]).all()
 
 
+@pytest.mark.slow
 def test_kid_std_is_no_uncertainty(overlapping):
     whole, half = overlapping.iloc[0], overlapping.iloc[1]
     # each subset is the whole sample: no spread between them, though the score varies as ever

@@ -113,6 +113,7 @@ def check_overfit(table, rise):
     assert below["fld_gap"].iloc[0] < best["fld_gap"] - 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *slow(1)])
 def test_fld_rises_below_the_best_bandwidth_while_fid_stays_within_its_interval(seed):
     check_overfit(nm.experiments.bandwidth_sweep(WIDTHS, sizes=SMALL, seed=seed), rise=50)
@@ -156,6 +157,7 @@ def test_blind_spot_on_digits_shrunken_rows_score_better_than_honest_ones():
     assert table.loc["fresh, shrunk", "recall"] < table.loc["fresh", "recall"] - 0.1  # diversity was lost
 
 
+@pytest.mark.slow
 def test_no_blind_spot_on_two_moons():
     table = copied("moons")
     assert table.loc["fresh, shrunk", "fld"] > table.loc["fresh", "fld"] + 10

@@ -67,6 +67,7 @@ def honest_and_copies(name, transform):
     return tuple(cuts().loc[(transform, share), name].to_numpy() for share in (0.0, 1.0))
 
 
+@pytest.mark.slow
 def test_under_the_crop_only_the_fld_gap_tells_copies_from_honest_rows_of_any_cut():
     honest, copies = honest_and_copies("fld_gap", CROP)
     assert copies.max() < honest.min() - 1 and (copies < honest - 3).all()
@@ -141,6 +142,7 @@ def fld_at(fidelity, diversity, novelty):
     return table.loc[here, "fld"].item()
 
 
+@pytest.mark.slow
 def test_fidelity_matters_more_than_diversity_and_that_more_than_novelty():
     unspoilt = fld_at(0.0, 1.0, 0.0)
     blurred, repeated, copied_ = fld_at(1.0, 1.0, 0.0), fld_at(0.0, 0.05, 0.0), fld_at(0.0, 1.0, 0.75)

@@ -42,6 +42,7 @@ def small_images():
 # F3
 
 
+@pytest.mark.slow
 def test_large_transforms_raise_fld_and_fid_with_their_share(transformed):
     for _, rows in transformed[transformed["kind"] == "large"].groupby("transform"):
         assert rows["fld"].is_monotonic_increasing and rows["fld"].iloc[-1] > rows["fld"].iloc[0] + 4

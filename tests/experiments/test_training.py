@@ -119,6 +119,7 @@ def inverted_by_fid(table):
     return inverted
 
 
+@pytest.mark.slow
 def test_checkpoints_are_never_inverted_by_kid_and_often_by_fid(kept):
     assert min(inverted_by_fid(kept).values()) > 10
 

@@ -262,6 +262,7 @@ def test_training_again_makes_the_same_weights(script):
     assert torch.equal(before, torch.random.get_rng_state())
 
 
+@pytest.mark.slow
 def test_the_script_writes_what_the_extractor_reads(script, tmp_path, monkeypatch, capsys):
     import torch
 

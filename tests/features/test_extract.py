@@ -188,6 +188,7 @@ class Lazy(Images):
             yield [self[i] for i in range(start, min(start + size, len(self)))]
 
 
+@pytest.mark.slow
 def test_memory_is_flat_over_6_000_images(folder):
     tracemalloc.start()
     try:

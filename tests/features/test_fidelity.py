@@ -56,6 +56,7 @@ def extracted(images, weights, name="inception-v3-compat", **settings):
     return extractor_of(name, weights=weights, device="cpu", **settings)(images)
 
 
+@pytest.mark.slow
 def test_features_are_torch_fidelitys_on_odd_sizes(weights):
     images = odd_images(3, 1)
     found, wanted = extracted(images, weights), theirs(images, weights)
@@ -63,6 +64,7 @@ def test_features_are_torch_fidelitys_on_odd_sizes(weights):
     assert wanted.std(axis=0).mean() > 1e-3 and close(found, wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", by_default(["64", "192"], "192"))  # two folders, below, are scored on layer 64
 def test_other_layers_are_torch_fidelitys(weights, layer):
     images = odd_images(4, 2)
@@ -178,6 +180,7 @@ def test_convention_and_fingerprint_say_weights_layer_and_resizing(weights, stat
     assert hash_of[:8] in shallow.convention and hash_of[:8] not in others[0].convention
 
 
+@pytest.mark.slow
 def test_probabilities_give_torch_fidelitys_inception_score(weights):
     from torch_fidelity.metric_isc import isc_features_to_metric
 
@@ -197,6 +200,7 @@ def loads(monkeypatch):
     return names
 
 
+@pytest.mark.slow
 def test_a_second_run_builds_no_network_and_a_changed_weight_is_another(
     weights, state, shallow, folder, loads, tmp_path
 ):
@@ -226,6 +230,7 @@ print(rows.shape, "torch" in sys.modules)
     assert found.stdout.strip() == "(1, 64) False"
 
 
+@pytest.mark.slow
 def test_a_file_that_is_refused_is_refused_again_and_one_that_changed_makes_no_rows(weights, state, folder, tmp_path):
     path = tmp_path / "inception.pt"
     torch.save({"fc.bias": state["fc.bias"]}, path)

@@ -9,6 +9,7 @@ import pytest
 
 from nbmetrics.features.torch_environment import torchvision_fix
 from tests import ROOT
+from tests.slow import by_default
 
 EXTRACT = """
 import numpy as np, nbmetrics as nm
@@ -62,10 +63,12 @@ def test_the_command_installs_the_build_of_torch(monkeypatch, torch, torchvision
     assert command in torchvision_fix()
 
 
-@pytest.mark.parametrize("failure", FAILURES.values(), ids=FAILURES)
+@pytest.mark.parametrize(
+    "failure", [FAILURES["operators"], *slow(*(x for n, x in FAILURES.items() if n != "operators"))]
+)
 def test_an_extractor_names_both_versions_and_the_command(beside, failure):
     installed = pytest.importorskip("torch", reason="pip install nbmetrics[images]").__version__
-    argument, seen, fix = beside(failure, installed.partition("+")[0], "-c", EXTRACT).splitlines()
+    argument, seen, fix = beside(FAILURES[failure], installed.partition("+")[0], "-c", EXTRACT).splitlines()
     assert argument == "extractor" and f"torchvision 9.0 does not import beside torch {installed}" in seen
     assert ONE in fix
 

@@ -79,6 +79,7 @@ def test_dinov2s_gate_is_silu_of_the_first_half_times_the_second():
     assert torch.allclose(small(x), wanted)
 
 
+@pytest.mark.slow
 def test_a_dinov2_by_name_prepares_images_as_torch_fidelity_does():
     from nbmetrics.features.dinov2 import SIZES, DinoV2
 

@@ -27,6 +27,7 @@ def noise_lines(scores):
     return [line for line in scores.cautions if "noise moves" in line]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "epsilon"), [("too wide, too narrow", 1.0), ("digits", 1.0), *slow(("falling spreads", 3.0))]
 )

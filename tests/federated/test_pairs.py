@@ -101,6 +101,7 @@ def test_what_clipping_alone_decides_does_not_survive_either(wide_and_narrow):
     assert not table["survives"].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("federations", [2, *slow(20)])
 def test_an_order_survives_where_it_stands_out_of_the_noise_and_nowhere_else(federations):
     """Of federations whose differences are below a fifth of what noise adds to them none survives, above five all."""

@@ -211,6 +211,7 @@ for k in range(500):
 """
 
 
+@pytest.mark.slow
 def test_a_kill_never_makes_the_account_too_low(tmp_path):
     path = tmp_path / "a"
     script = KILLED.format(root=str(ROOT), path=str(path))

@@ -114,6 +114,7 @@ KINDS = ("alike", "apart", "of unlike spread", "heavy tails", "far from 0", "eac
 KINDS += ("counts", "rectified", "one narrow")
 
 
+@pytest.mark.slow
 def test_200_honest_federations_get_no_caution():
     rng = np.random.default_rng(7)
     found = {}

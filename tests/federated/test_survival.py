@@ -83,6 +83,7 @@ def test_few_draws_are_said_with_their_interval(curve):
     assert (without["best_low"] == without["best_high"]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("studies", [240, *slow(400)])
 def test_the_interval_holds_the_chance_as_often_as_it_says_at_each_epsilon(studies):
     """Where the chance is known: one client, two generators under KID of features, whose difference is then normal.

@@ -89,6 +89,7 @@ def test_the_ledger_of_thrift_is_what_is_sent():
     assert noised["bytes"] == len(private) and noised["reveals"] == "mean and covariance, with noise"
 
 
+@pytest.mark.slow
 def test_the_guide_has_the_bytes_that_are_sent():
     """The rank's notes have as many digits as they need, so a few bytes may differ elsewhere."""
     rng, features = np.random.default_rng(0), nm.metrics.KID(nm.RandomFeatures(nm.RBF(), 1024))

@@ -17,7 +17,7 @@ from nbmetrics import experiments, figures, theory
 from nbmetrics.figures import drawing
 from nbmetrics.metrics.fld import POINTS
 from tests.experiments.test_experiments import small
-from tests.slow import slow
+from tests.slow import slow, some_of
 
 COLUMNS = {name: getattr(figures, name).columns for name in figures.MODULES}
 # What a table cannot do without: the images themselves, or the size of the subsets.
@@ -72,7 +72,7 @@ def test_every_experiment_says_what_its_figure_needs():
     assert set(COLUMNS) == set(experiments.titles()["name"])
 
 
-@pytest.mark.parametrize("name", sorted(set(COLUMNS) - set(LOST)))
+@pytest.mark.parametrize("name", some_of(sorted(set(COLUMNS) - set(LOST))))
 def test_a_table_read_back_from_a_file_is_drawn_as_it_was(name):
     read = getattr(figures, name)(read_back(made(name), index=False))
     assert "after" not in read.get_suptitle()
@@ -95,7 +95,7 @@ def test_an_index_written_with_a_table_is_not_what_is_swept():
     assert titles == [ax.get_title() for ax in figures.gaussian_toy(table).axes]
 
 
-@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("name", some_of(COLUMNS))
 def test_a_table_without_a_column_is_drawn_or_refused_by_that_columns_name(name):
     """Those that it can do without are left out together, where no star stands for some of them."""
     table, needed = made(name), COLUMNS[name].split()

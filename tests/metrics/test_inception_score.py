@@ -69,6 +69,7 @@ def test_order_does_not_matter_and_bounds_hold(seed, n):
     assert nm.inception_score(p[::-1, ::-1]) == pytest.approx(nm.inception_score(p), rel=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=2).filter(any), st.sampled_from([1, 2]))
 def test_a_weighted_mixture_is_that_of_repeated_rows(weights, splits):

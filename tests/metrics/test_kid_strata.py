@@ -135,6 +135,7 @@ def test_the_interval_of_a_squared_distance_reaches_further_up_and_no_more_than_
     assert further[2] == 1.0 and further[3] == further[4] == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "runs"), [("20 + 40", 120), ("ten digit clients x 10,", 60)])
 def test_intervals_of_all_hold_in_small_federations(name, runs):
     """A fixed draw; tests/calibration/kid_all.py has 1,000 runs of each and of 26 more."""

@@ -201,6 +201,7 @@ def test_bad_input(act, match):
         act()
 
 
+@pytest.mark.slow
 def test_the_critic_finds_a_shift_and_stays_below_the_distance(monkeypatch):
     pytest.importorskip("torch", reason="the critic is a torch network: pip install nbmetrics[images]")
     import torch

@@ -149,6 +149,7 @@ def test_what_it_costs_and_saves_each_client():
         assert row["saved"] == row["best_single"] - row["mixture"]
 
 
+@pytest.mark.slow
 def test_cross_fitted_scores_are_honest_on_fresh_rows_where_those_in_sample_are_too_low():
     rng = np.random.default_rng(6)
     distributions = [nm.Gaussian(rng.normal(0, 0.5, 4), rng.uniform(0.5, 1.5)) for _ in range(8)]

@@ -90,6 +90,7 @@ def test_intra_and_all_disagree_without_reason_in_five_of_a_hundred_worlds_at_mo
     assert told / worlds <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / worlds)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["fid", "kid"])
 def test_a_generator_that_is_better_is_named(metric):
     said = [verdict(world, "decaying", 200, 16, metric, [1.0, 2.5, 2.6, 2.7]) for world in range(2)]

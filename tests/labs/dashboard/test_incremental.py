@@ -10,6 +10,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.labs.dashboard.incremental import NOT_YET, IncrementalEvaluation
 from tests.evaluation.whole_noise import noise
+from tests.slow import slow
 
 METRICS = ("fid", "kid", "precision", nm.metrics.KID(nm.RBF(2.0), name="kid_rbf"))
 
@@ -349,7 +350,7 @@ def test_what_was_begun_for_a_generators_noise_goes_with_it(monkeypatch):
     assert evaluation.states["kid"]._influence is None
 
 
-@pytest.mark.parametrize("starts_unequal", [True, False])
+@pytest.mark.parametrize("starts_unequal", [False, *slow(True)])
 def test_weights_that_a_metric_refuses_leave_the_dashboard_what_evaluate_says(starts_unequal):
     """Resampled scores of rows that cannot be weighted are refused: no interval, no error, and they come back."""
     real, made = rows(4)

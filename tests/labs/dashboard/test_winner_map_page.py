@@ -15,6 +15,7 @@ from nbmetrics.labs.dashboard.winner_regions import proportions
 from tests.labs.dashboard.page import said
 from tests.labs.inside import scene_of, winners_of
 from tests.node import needs_node
+from tests.slow import slow
 
 RNG = np.random.default_rng(7)
 SIZES = [60, 90, 40, 120, 50]
@@ -52,7 +53,7 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize("make", [of_distributions, of_rows])
+@pytest.mark.parametrize("make", [of_rows, *slow(of_distributions)])
 def test_losses_are_scores_under_each_weighting(make):
     clients, made = make()
     lab = nm.Dashboard(clients, made, "fid")

@@ -26,6 +26,7 @@ def departures(sets):
 
 class TestCalibration:
     # Uncalibrated, standard deviations were 1.4 to 2.5 and, with 8 features, FID-train alone noticed 1 data set in 8.
+    @pytest.mark.slow
     def test_honest_rows_depart_about_as_far_as_chance_does(self):
         rng = np.random.default_rng(7)
         away = np.array([departures(rng.standard_normal((3, 60, 8))) for _ in range(5)])
@@ -41,6 +42,7 @@ class TestCalibration:
         assert known.sum() >= 8 and (np.nanstd(away[:, known], axis=0) < 1.35).all()
         assert 0.6 < np.sqrt(np.nanmean(np.square(away))) < 1.15 and (np.abs(away) > 3).sum() <= 2
 
+    @pytest.mark.slow
     def test_a_twentieth_of_copies_is_noticed_by_the_gap_all_the_same(self):
         rng = np.random.default_rng(8)
         for _ in range(4):

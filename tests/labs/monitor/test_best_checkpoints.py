@@ -56,6 +56,7 @@ def run_of(monitor, widths, n, rng):
     return monitor
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("metric", "low", "high"), [("fid", 0.88, 0.99), *slow(("kid", 0.93, 1.0))])
 def test_of_steps_that_are_alike_in_truth_each_is_kept_as_often_as_the_level_says(monitored, metric, low, high):
     """Fresh clients and rows each time; in 150 runs .94 of FID's were kept, .99 of KID's, whose tails are long."""

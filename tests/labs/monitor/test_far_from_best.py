@@ -11,6 +11,7 @@ from tests.calibration import monitor_alarms, monitor_runs
 from tests.slow import by_default
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", by_default(range(6), 1, 4))  # first to ring for too low a limit, too sure intervals
 def test_healthy_runs_of_each_family_sound_no_alarm(seed):
     _, alarms = monitor_alarms.alarms_of(monitor_runs.healthy(seed))

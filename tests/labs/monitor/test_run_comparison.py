@@ -53,6 +53,7 @@ def test_a_run_behind_more_steps_than_are_compared_is_not_worse_for_that(run, mo
     assert "more than chance" in words(many, run([2.0]))["fid"]
 
 
+@pytest.mark.slow
 def test_runs_alike_in_truth_are_seldom_told_apart():
     """Fresh clients and rows; at 95 % about one pair in twenty."""
     apart = []

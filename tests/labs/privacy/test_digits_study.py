@@ -1,12 +1,14 @@
 """The study that comes with the package is that of its data."""
 
 import numpy as np
+import pytest
 
 from nbmetrics.labs.privacy.digits_study import STORED, read_study
 from nbmetrics.labs.privacy.settings import Settings
 from nbmetrics.labs.privacy.study import study_of_digits
 
 
+@pytest.mark.slow
 def test_the_stored_study_is_what_its_data_give():
     stored, computed = read_study(), study_of_digits(Settings())
     for name in STORED:

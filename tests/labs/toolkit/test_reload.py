@@ -42,6 +42,7 @@ print("seen")
 """
 
 
+@pytest.mark.slow
 def test_an_edit_reaches_the_labs_that_are_open(tmp_path):
     shutil.copytree(ROOT / "nbmetrics", tmp_path / "nbmetrics", ignore=shutil.ignore_patterns("__pycache__"))
     paths = os.pathsep.join(map(str, (tmp_path, ROOT)))
