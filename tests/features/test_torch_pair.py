@@ -63,9 +63,7 @@ def test_the_command_installs_the_build_of_torch(monkeypatch, torch, torchvision
     assert command in torchvision_fix()
 
 
-@pytest.mark.parametrize(
-    "failure", [FAILURES["operators"], *slow(*(x for n, x in FAILURES.items() if n != "operators"))]
-)
+@pytest.mark.parametrize("failure", by_default(FAILURES, "operators"))
 def test_an_extractor_names_both_versions_and_the_command(beside, failure):
     installed = pytest.importorskip("torch", reason="pip install nbmetrics[images]").__version__
     argument, seen, fix = beside(FAILURES[failure], installed.partition("+")[0], "-c", EXTRACT).splitlines()

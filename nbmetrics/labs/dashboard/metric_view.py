@@ -290,7 +290,9 @@ def verdict_of(names: Sequence[str], scores: WeightedScores, clients: Sequence[s
     """
     view, found = scores.metric_view, _verdict_of(names, scores, clients)
     counted = [i for i in range(len(clients)) if view.counts[i]] or list(range(len(clients)))
-    todo = of_models or recommendation(found, names, [clients[i] for i in counted], view.centres[:, counted])
+    draws = None if view.draws is None else view.draws[:, :, counted]
+    who = [clients[i] for i in counted]
+    todo = of_models or recommendation(found, names, who, view.centres[:, counted], draws)
     headline, *rest = found.sentences
     return replace(found, sentences=(headline, *([todo] if todo else []), *rest))
 

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from nbmetrics.labs.dashboard.metric_view import encode_noise, round_as_page
 from nbmetrics.labs.dashboard.recommendation import points, recommendation
 from nbmetrics.labs.dashboard.verdict import Verdict
-from tests.labs.dashboard.page import said
+from tests.labs.dashboard.page import VIEW, said
 from tests.node import needs_node
 
 CLIENTS = ["north", "south", "east"]
@@ -32,6 +33,52 @@ CASES = [
 @pytest.mark.parametrize(("state", "avg", "pooled", "centres", "told"), CASES)
 def test_what_to_do_is_said(state, avg, pooled, centres, told):
     assert recommendation(Verdict(state, tuple(avg), tuple(pooled), ()), "AB", CLIENTS, np.array(centres)) == told
+
+
+def drawn_noise(rng, spread):
+    """(B, 2, 3) noise of the centres, with a part that both generators share."""
+    shared = rng.normal(0, 5, (64, 1, 3))
+    return round_as_page((shared + rng.normal(0, spread, (64, 2, 3))).reshape(64, 6)).reshape(64, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("spread", "told"),
+    [
+        (0.01, f"Ship A (east: 4 {THAN})."),
+        ((0.1, 0.1, 3.0), f"Ship A (south: 0.5 {THAN})."),
+        (5.0, "Ship A (no client has a better one by more than chance)."),
+    ],
+)
+def test_a_loss_that_chance_may_make_is_none(spread, told):
+    """A difference of noises with spreads s each has spread √2 s; chance is up to 1.96 of it."""
+    draws = drawn_noise(np.random.default_rng(0), spread)
+    verdict = Verdict("winner", ("A",), ("A",), ())
+    assert recommendation(verdict, "AB", CLIENTS, np.array(CENTRES), draws) == told
+    exact = recommendation(verdict, "AB", CLIENTS, np.array([[1.0, 1.0, 1.0], [2.0, 1.0, 3.0]]), draws)
+    assert exact == "Ship A (no client has a better one)."
+
+
+@needs_node
+def test_page_and_python_say_the_same_of_chance():
+    rng = np.random.default_rng(1)
+    cases, told = [], []
+    for k in range(120):
+        draws = drawn_noise(rng, 10.0 ** rng.uniform(-2, 1))
+        centres = np.round(rng.normal(3, 1, (2, 3)), 3)
+        avg, pooled = (("A",), ("B",)) if k % 2 else (("A",), ("A",))
+        told.append(recommendation(Verdict("winner", avg, pooled, ()), "AB", CLIENTS, centres, draws))
+        cases.append((avg, pooled, centres, [encode_noise(draws[:, g]) for g in range(2)]))
+    found = said(
+        "recommendation.js",
+        "recommendation",
+        f'const {{ isNoMoreThanChance }} = await import("{(VIEW / "cell_noise.js").as_uri()}");'
+        "say(given.map(([avg, all, centres, noise]) => recommendation({ state: 'winner', avg, all }, "
+        '["A", "B"], ["north", "south", "east"], centres, '
+        "(regret, g, best, i) => isNoMoreThanChance(regret, noise[g], noise[best], i))));",
+        cases,
+    )
+    assert found == told
+    assert any("more than chance" in text for text in told) and any("worse" in text for text in told)
 
 
 @needs_node

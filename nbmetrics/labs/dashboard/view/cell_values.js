@@ -24,11 +24,10 @@
 import { read } from "../../toolkit/view/json_numbers.js";
 import { numeral, shownNumber } from "../../toolkit/view/numbers.js";
 import { sameScores } from "../../toolkit/view/ties.js";
+import { isNoMoreThanChance } from "./cell_noise.js";
 import { lossOf, scoreOf } from "./metric_view.js";
 import { listed } from "./verdict.js";
 
-// Of a difference beside its standard error: 95 %, cell by cell.
-const CHANCE_ERRORS = 1.96;
 const COLOUR_TOP_QUANTILE = 0.95;
 
 /** @type {WeakMap<Board, {draws: Draws | undefined, metric: string, cells: Cells}>} */
@@ -82,47 +81,16 @@ function above(centre, best) {
 
 /** @param {string[]} generators @param {Record<string, Float64Array>} regret @param {Record<string, PackedDraws>} packed */
 function chanceOf(generators, regret, packed) {
-  const noise = generators.map((generator) => unpack(packed[generator]));
   const clients = regret[generators[0]].length;
   const flags = generators.map(() => new Uint8Array(clients));
   for (let i = 0; i < clients; i++) {
-    const best = generators.findIndex((generator) => regret[generator][i] === 0);
-    if (best >= 0)
+    const best = generators.find((generator) => regret[generator][i] === 0);
+    if (best !== undefined)
       generators.forEach((generator, g) => {
-        const apart = regret[generator][i];
-        const error = g === best ? 0 : errorOf(noise[g], noise[best], i);
-        flags[g][i] = Number(apart > 0 && apart <= CHANCE_ERRORS * error);
+        flags[g][i] = Number(isNoMoreThanChance(regret[generator][i], packed[generator], packed[best], i));
       });
   }
   return Object.fromEntries(generators.map((generator, g) => [generator, flags[g]]));
-}
-
-/** @type {WeakMap<PackedDraws, {scale: Float64Array, draws: Int8Array}>} */
-const unpacked = new WeakMap();
-
-/** Made once: a board comes with every score, and its draws hardly ever. @param {PackedDraws} packed @returns {{scale: Float64Array, draws: Int8Array}} */
-function unpack(packed) {
-  let noise = unpacked.get(packed);
-  if (!noise) {
-    const letters = atob(packed.int8);
-    const draws = new Int8Array(letters.length);
-    for (let at = 0; at < letters.length; at++) draws[at] = letters.charCodeAt(at);
-    noise = { scale: Float64Array.from(packed.scale, read), draws };
-    unpacked.set(packed, noise);
-  }
-  return noise;
-}
-
-/** The standard deviation of the difference of two scores with a client, whose rows they share. @param {{scale: Float64Array, draws: Int8Array}} a @param {{scale: Float64Array, draws: Int8Array}} b @param {number} i */
-function errorOf(a, b, i) {
-  const k = a.scale.length;
-  let [sum, squares, count] = [0, 0, 0];
-  for (let at = i; at < a.draws.length; at += k, count++) {
-    const apart = a.scale[i] * a.draws[at] - b.scale[i] * b.draws[at];
-    sum += apart;
-    squares += apart * apart;
-  }
-  return Math.sqrt(Math.max(0, squares - (sum * sum) / count) / (count - 1));
 }
 
 /** Why a client cannot tell the generators apart. @param {Board} board @param {string} metric @param {string[]} generators @param {Record<string, Float64Array>} regret @param {Record<string, Uint8Array> | null} chance */

@@ -12,6 +12,7 @@ import { once, read, readRow } from "../../toolkit/view/json_numbers.js";
 import { kidGap } from "../../toolkit/view/kid_gap.js";
 import { shortened } from "../../toolkit/view/name_width.js";
 import { lowest } from "../../toolkit/view/ties.js";
+import { isNoMoreThanChance } from "./cell_noise.js";
 import { average, averageNoise, deviation } from "./place_ranges.js";
 import { recommendation } from "./recommendation.js";
 import { sameClients } from "./regroup.js";
@@ -146,7 +147,7 @@ function shownOf(given, inputs) {
     verdict:
       isNear || (!isOne && !byAll)
         ? { ...found, todo: "" }
-        : withRecommendation(found, centres, board.few?.[name] ?? "", inputs),
+        : withRecommendation(found, centres, board.few?.[name] ?? "", inputs, name),
   };
   // What not every frame of a drag shows.
   lazily(shown, "worst", () => worstsOf(facts, values, centres, counted));
@@ -154,8 +155,9 @@ function shownOf(given, inputs) {
   return /** @type {any} */ (shown);
 }
 
-/** The verdict, and what to do after it, where avg and all are known. @param {import("./verdict.js").Verdict} found @param {Float64Array[]} centres @param {string | string[]} few reasons by client @param {Inputs} inputs */
-function withRecommendation(found, centres, few, { board, scene }) {
+/** The verdict, and what to do after it, where avg and all are known. @param {import("./verdict.js").Verdict} found @param {Float64Array[]} centres @param {string | string[]} few reasons by client @param {Inputs} inputs @param {string} metric */
+function withRecommendation(found, centres, few, { board, scene, draws }, metric) {
+  const noise = scene.generators.map((generator) => draws[metric]?.[generator]);
   const everyone = board.clients.map((_, i) => i);
   const counted = few ? everyone.filter((i) => !few[i]) : everyone;
   const which = counted.length ? counted : everyone;
@@ -166,6 +168,8 @@ function withRecommendation(found, centres, few, { board, scene }) {
     scene.generators.map(inWords),
     which.map((i) => names[i]),
     columns,
+    (regret, g, best, place) =>
+      noise.every(Boolean) && best >= 0 && isNoMoreThanChance(regret, noise[g], noise[best], which[place]),
   );
   const [headline, ...rest] = found.sentences;
   return { ...found, todo, sentences: [headline, ...(todo ? [todo] : []), ...rest] };

@@ -12,16 +12,27 @@ import { regret } from "./winner_regions.js";
 const [MIN_DECIMAL, MAX_DECIMAL] = [1e-4, 1e6];
 const COMPARISON = " than with its best generator";
 
-/** One or two sentences, "" where nothing can be said yet. @param {Verdict} verdict @param {string[]} names @param {string[]} clients those that count @param {ArrayLike<number>[]} centres of each generator, with those clients @returns {string} */
-export function recommendation({ state, avg, all }, names, clients, centres) {
+/** @typedef {(regret: number, generator: number, best: number, client: number) => boolean} IsChance */
+
+/** One or two sentences, "" where nothing can be said yet. @param {Verdict} verdict @param {string[]} names @param {string[]} clients those that count @param {ArrayLike<number>[]} centres of each generator, with those clients @param {IsChance} isChance whether a regret is no more than chance @returns {string} */
+export function recommendation({ state, avg, all }, names, clients, centres, isChance = () => false) {
   if (state === "size") return "Score more rows, or compare by KID, before you choose.";
   if (!["winner", "tie"].includes(state) || names.length < 2) return "";
   const shared = avg.filter((name) => all.includes(name));
   if (shared.length > 1)
     return `Choose among ${listed(shared, [...shared.keys()])} by price or speed, or score more rows.`;
   const losses = regret(centres);
-  const costOf = (/** @type {string} */ name, /** @type {string} */ comparison) =>
-    cost(losses[names.indexOf(name)], clients, comparison);
+  const costOf = (/** @type {string} */ name, /** @type {string} */ comparison) => {
+    const g = names.indexOf(name);
+    const isRegretChance = (/** @type {number} */ loss, /** @type {number} */ i) =>
+      isChance(
+        loss,
+        g,
+        losses.findIndex((row) => row[i] === 0),
+        i,
+      );
+    return cost(losses[g], clients, comparison, isRegretChance);
+  };
   if (shared.length) return `Ship ${shared[0]} (${costOf(shared[0], COMPARISON)}).`;
   if (state === "tie") return "Score more rows before you choose.";
   const each = costOf(avg[0], COMPARISON);
@@ -34,11 +45,13 @@ function firstOf(best) {
   return best.length === 1 ? best[0] : `${best[0]}, one of ${best.length} tied`;
 }
 
-/** Which client loses most beside its own best generator, and how much, with these words behind it. @param {number[]} lost @param {string[]} clients @param {string} comparison */
-function cost(lost, clients, comparison) {
-  const most = lowest(lost.map((loss) => -loss));
-  if (Number.isNaN(lost[most] ?? NaN)) return "the loss of each client is not known";
-  return lost[most] === 0 ? "no client has a better one" : `${clients[most]}: ${points(lost[most])} worse${comparison}`;
+/** Which client loses most beside its own best generator, and how much, with these words behind it; a loss that is no more than chance is none. @param {number[]} lost @param {string[]} clients @param {string} comparison @param {(loss: number, i: number) => boolean} isChance */
+function cost(lost, clients, comparison, isChance) {
+  const sure = lost.map((loss, i) => (loss > 0 && isChance(loss, i) ? 0 : loss));
+  const most = lowest(sure.map((loss) => -loss));
+  if (Number.isNaN(sure[most] ?? NaN)) return "the loss of each client is not known";
+  if (sure[most] > 0) return `${clients[most]}: ${points(sure[most])} worse${comparison}`;
+  return `no client has a better one${lost.some((loss) => loss > 0) ? " by more than chance" : ""}`;
 }
 
 /** A loss with two digits, as Python has it. @param {number} loss */
