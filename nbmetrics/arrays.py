@@ -201,17 +201,38 @@ def take_columns(x: Array, positions: np.ndarray) -> Array:
 
 
 @contextmanager
+def keeping_buffers(*modules: Any) -> Iterator[None]:
+    """Afterwards the buffers of torch modules hold what they did, whatever a `forward` wrote there or put in its place.
+
+    Nothing waits for a device, and what was not written is left alone.
+    """
+    torch = sys.modules.get("torch")
+    parts = dict.fromkeys(part for module in modules for part in module.modules())
+    held = [(part, name, x) for part in parts for name, x in part.named_buffers(recurse=False)]
+    before = [(x.detach().clone(), None if x.is_inference() else x._version) for *_, x in held]
+    try:
+        yield
+    finally:
+        for (part, name, x), (copy, version) in zip(held, before, strict=True):
+            if getattr(part, name, None) is not x:
+                setattr(part, name, x)
+            if version is None or x._version != version:
+                with torch.inference_mode(version is None), torch.no_grad():  # type: ignore[union-attr]
+                    x.copy_(copy)
+
+
+@contextmanager
 def evaluation_mode(module: Any, seed: int) -> Iterator[Array]:
     """A torch module in evaluation mode, without gradients, its own randomness seeded; gives its first parameter.
 
-    The mode of every submodule and torch's random stream are left as they were. Modules draw from torch's one
-    stream and may share submodules, so calls from several threads take turns, whichever module they have. A thread of
-    the user's own that draws from torch, or trains the module, at the same time still gets in the way.
+    The mode and buffers of every submodule and torch's random stream are left as they were. Modules draw from
+    torch's one stream and may share submodules, so calls from several threads take turns, whichever module they have. A
+    thread of the user's own that draws from torch, or trains the module, at the same time still gets in the way.
     """
     torch = sys.modules["torch"]
     parameter = next((p for p in module.parameters() if p.is_floating_point()), torch.zeros(0))
     gpu = [parameter.device] if parameter.device.type == "cuda" else []
-    with _one_module, torch.no_grad(), torch.random.fork_rng(devices=gpu):
+    with _one_module, torch.no_grad(), torch.random.fork_rng(devices=gpu), keeping_buffers(module):
         modes = {part: part.training for part in module.modules()}
         module.eval()
         try:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import is_array, module_source
+from ...arrays import is_array, keeping_buffers, module_source
 from ...distributions import Distribution
 from ...errors import InvalidInput, shown
 from ...federation import Generator
@@ -122,7 +122,7 @@ class GeneratorSampler:
         owners = (source, getattr(source, "__self__", None))
         modules = [part for part in owners if hasattr(part, "state_dict") and hasattr(part, "modules")]
         function = module_source(source) if hasattr(source, "state_dict") else source
-        with preserve_state(self._seed, *modules):
+        with preserve_state(self._seed, *modules), keeping_buffers(*modules):
             return self._call_in_batches(function, np.random.default_rng([self._seed, 1]))
 
     def _call_in_batches(self, function: Callable[..., Any], rng: np.random.Generator) -> Any:
