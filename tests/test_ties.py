@@ -85,7 +85,7 @@ def test_the_page_and_python_order_alike():
 FREE = {
     "evaluation/modes.py": {"nearest_rows": "which rows are named"},
     "evaluation/run_statistics.py": {"p_of_labels": "beside a tie of its own", "holm": "steps of p-values"},
-    "evaluation/two_sample.py": {"two_sample": "rows in an order of their own"},
+    "evaluation/two_sample.py": {"_sorted": "rows in an order of their own"},
     "evaluation/cells.py": {"size_gap_caution": "which of several generators a caution names"},
     "evaluation/decisions.py": {"inversions": "of a pair that is inverted, so no tie"},
     "evaluation/samples.py": {"*": "who gets the rows that rounding leaves over"},
@@ -103,6 +103,7 @@ FREE = {
     "federated/site_checks.py": {"*": "which site a caution names"},
     "labs/dashboard/leaf_ordering.py": {"*": "the order of a drawing"},
     "labs/dashboard/place_ranges.py": {"*": "quantiles of draws, and places, in whole numbers"},
+    "labs/dashboard/recommendation.py": {"_is_chance": "where a regret is 0, as those that tie are"},
     "labs/dashboard/view_model.py": {"client_order": "names, and positions"},
     "labs/memorization/study.py": {"*": "random orders"},
     "labs/monitor/alarm_rules.py": {"_row_medians": "medians, where a tie is no choice"},
@@ -151,6 +152,7 @@ FREE_ZEROS = {
     "evaluation/noise.py": "weights of scores that are missing",
     "labs/dashboard/certificate.py": "beside is_tie",
     "labs/dashboard/figures.py": "regrets, 0 where they tie",
+    "labs/dashboard/recommendation.py": "regrets, 0 where they tie",
     "labs/dashboard/view_model.py": "regrets, 0 where they tie",
 }
 

@@ -1,8 +1,6 @@
 /**
  * Whether two scores with a client differ by more than chance, from the draws of their noise. No DOM.
  *
- * Twin: labs/dashboard/recommendation.py · held by: tests/labs/dashboard/test_recommendation_page.py
- *
  * @import { PackedDraws } from "./types.js"
  */
 import { read } from "../../toolkit/view/json_numbers.js";
