@@ -298,6 +298,7 @@ FOCUS = "() => [document.activeElement.className, document.activeElement.innerTe
 def test_focus_stays_in_the_lab_when_what_had_it_goes_away(opened):
     page, lab = opened("Heterogeneity and gap")
     place(lab).press("Enter")
+    expect(reveal(lab)).to_be_enabled()  # nothing can have the focus before
     reveal(lab).focus()
     page.keyboard.press("Enter")
     until(page, lambda: page.evaluate(FOCUS), lambda found: found[0] == "nbm-answer")
