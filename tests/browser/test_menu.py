@@ -119,6 +119,7 @@ def test_controls_stand_in_the_order_of_their_use_and_what_waits_leaves_no_gap(s
             assert row[-1][3] == pytest.approx(bar, abs=1), "what comes behind it ends where the lab does"
 
 
+@pytest.mark.slow
 def test_nothing_is_greyed_as_the_lab_opens(saved):
     for lab in LABS:
         _, root = saved.open(LABS[lab].new())

@@ -73,6 +73,7 @@ def test_what_needs_rows_or_summaries_says_so(tmp_path):
             call()
 
 
+@pytest.mark.slow
 def test_what_could_not_be_opened_is_not_saved(tmp_path):
     many = {f"g{i}": nm.Gaussian([0.001 * i]) for i in range(2_001)}
     scores = nm.evaluate([nm.Gaussian([-1.0]), nm.Gaussian([1.0])], many, "fid")

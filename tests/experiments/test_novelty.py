@@ -76,6 +76,7 @@ def test_under_the_crop_only_the_fld_gap_tells_copies_from_honest_rows_of_any_cu
     assert honest_and_copies("c_t", CROP)[1].min() > 10 and honest_and_copies("auth_pct", CROP)[1].min() > 90
 
 
+@pytest.mark.slow
 def test_under_the_heavy_blur_no_metric_tells_copies_from_honest_rows_of_any_cut():
     for name in ("fld_gap", "fid_gap", "c_t", "auth_pct"):
         honest, copies = honest_and_copies(name, HEAVY)
@@ -149,6 +150,7 @@ def test_fidelity_matters_more_than_diversity_and_that_more_than_novelty():
     assert unspoilt < copied_ - 10 < repeated - 20 < blurred - 40
 
 
+@pytest.mark.slow
 def test_all_copied_is_the_exception_and_a_light_blur_hides_it():
     assert fld_at(0.0, 1.0, 1.0) > 1e6
     assert fld_at(0.4, 1.0, 0.0) < fld_at(0.4, 1.0, 1.0) < 200

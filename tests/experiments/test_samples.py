@@ -49,6 +49,7 @@ def test_large_transforms_raise_fld_and_fid_with_their_share(transformed):
         assert rows["fid"].is_monotonic_increasing and rows["fid"].iloc[-1] > 3 * rows["fid"].iloc[0]
 
 
+@pytest.mark.slow
 def test_every_large_transform_costs_more_fld_than_every_imperceptible_one(transformed):
     whole = transformed[transformed["share"] == 1].groupby("kind")["fld"]
     assert whole.min()["large"] > whole.max()["imperceptible"] + 4

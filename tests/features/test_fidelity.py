@@ -119,6 +119,7 @@ def test_fid_and_kid_of_two_folders_of_64_are_torch_fidelitys(weights, tmp_path)
     assert ours == pytest.approx(wanted, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_images_give_the_same_bits_however_they_lie_in_memory(shallow):
     images = np.stack([image[:17, :17] for image in odd_images(3, 6)])
     rows = shallow(list(images))
@@ -165,6 +166,7 @@ def test_clean_resizing_is_clean_fids_then_rounded(weights, shallow):
     assert not np.allclose(found, shallow(images), rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_convention_and_fingerprint_say_weights_layer_and_resizing(weights, state, shallow):
     assert extractor_of("inception-v3-compat:64", weights=state, device="cpu").fingerprint == shallow.fingerprint
     assert "TensorFlow 1" in shallow.convention and "weights of your own" in shallow.convention

@@ -78,6 +78,7 @@ def test_clients_may_have_the_names_of_columns():
     lab.close()
 
 
+@pytest.mark.slow
 def test_other_metrics_and_tables_say_why_there_are_none():
     lab = nm.Dashboard(CLIENTS, GENERATORS, "precision")
     lab.wait()
