@@ -18,7 +18,8 @@ import numpy as np
 from ...errors import InvalidInput, check_choice, shown
 from ...files import write
 from .best_checkpoints import PARTS, best_step
-from .history import MetricFacts, Point, RunHistory
+from .history import RunHistory
+from .log_events import MetricFacts, Point
 from .run_folder import resolve_folder
 
 SUFFIX = ".safetensors"

@@ -12,8 +12,8 @@ rows alone make it larger: the first number that was scored has the metric's nam
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,235 +21,18 @@ import numpy as np
 import pandas as pd
 
 from ...arrays import to_float64, to_numpy
-from ...errors import LONGEST_NAME, InvalidInput, check_choice, check_named_weights, check_names, check_weights
+from ...errors import check_choice, check_named_weights
 from ...evaluation.heterogeneity import kid_gap
 from ...metrics.fid.metric import FID
 from ...summaries.moments import Moments
-from .run_folder import LogReader, Place, decode_number
+from .log_events import Frame, MetricFacts, Point, Segment
+from .run_folder import LogReader, Place
 
-LAST_STEP = 2**53
-MAX_CLIENTS, MAX_METRICS, MAX_LOSSES, MAX_REASONS = 10_000, 100, 1_000, 5
-MAX_REASON_LETTERS = 2_000
-# Numbers of a `Cost`, at most.
-COST_NUMBERS = 20
 # A reader's limits: segments, and bytes of scores that are held.
 MAX_SEGMENTS, MAX_SCORE_BYTES = 10_000, 2**30
 # What `all` under other weights was made of.
 STORED, EXACT, TANGENT, UNKNOWN = "as logged", "exact", "first order", "unknown"
-# An array, or where a file holds it.
-Frame = Place | np.ndarray
 Weights = tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class MetricFacts:
-    """What a reader has to know of a metric.
-
-    Attributes
-    ----------
-    kind : "kid" where Theorem 1 holds, "fid", or ""
-    mixes : whether scores of different numbers of rows belong on one line, being unbiased
-    """
-
-    name: str
-    label: str
-    higher_is_better: bool = False
-    best: float | None = None
-    kind: str = ""
-    mixes: bool = False
-
-    @classmethod
-    def parse(cls, facts: Any) -> MetricFacts:
-        """The facts of a part of a segment's event; ValueError, KeyError or TypeError where it is none."""
-        name, label, kind = (_parse_text(facts[key]) for key in ("name", "label", "kind"))
-        best = None if facts["best"] is None else decode_number(facts["best"])
-        return cls(name, label, facts["higher_is_better"] is True, best, kind, facts["mixes"] is True)
-
-    def losses(self, scores: np.ndarray) -> np.ndarray:
-        """Turn scores into what steps are ranked by: lower is better."""
-        if self.best is not None:
-            return np.abs(scores - self.best)
-        return -scores if self.higher_is_better else scores
-
-
-@dataclass(frozen=True, eq=False)
-class Segment:
-    """One Monitor at work; `frames` : arrays of the clients, see `Scoring.client_arrays`."""
-
-    number: int
-    names: tuple[str, ...]
-    weights: tuple[float, ...]
-    metrics: tuple[MetricFacts, ...]
-    frames: Mapping[str, Frame] = field(default_factory=dict)
-
-    @classmethod
-    def of(
-        cls,
-        names: Sequence[str],
-        weights: Sequence[float],
-        described: Sequence[Mapping[str, Any]],
-        number: int,
-        frames: Mapping[str, Frame] | None = None,
-    ) -> Segment:
-        """The segment of a scoring at work; `described` as of `Scoring.describe`."""
-        metrics = tuple(MetricFacts.parse(metric) for metric in described)
-        return cls(number, tuple(names), tuple(weights), metrics, frames or {})
-
-    def position(self, metric: str) -> int:
-        """Position of a metric by its name, −1 where there is none."""
-        return next((place for place, facts in enumerate(self.metrics) if facts.name == metric), -1)
-
-    @classmethod
-    def parse(cls, event: Mapping[str, Any], number: int) -> Segment:
-        """The segment of an event; ValueError, KeyError or TypeError where it is none."""
-        names, metrics = _parse_list(event["names"], MAX_CLIENTS), _parse_list(event["metrics"], MAX_METRICS)
-        try:
-            weights = check_weights([decode_number(w) for w in _parse_list(event["weights"], MAX_CLIENTS)], len(names))
-            facts = tuple(MetricFacts.parse(metric) for metric in metrics)
-            check_names([f.name for f in facts], "metrics")
-            return cls(number, check_names(names, "names"), weights, facts, _parse_places(event.get("frames", {})))
-        except InvalidInput as error:
-            raise ValueError(str(error)) from None
-
-    def to_json(self, described: Sequence[Any], frames: Mapping[str, Place]) -> dict[str, Any]:
-        """The event of the segment; `described` as of `Scoring.describe`."""
-        return {
-            "event": "segment",
-            "names": list(self.names),
-            "weights": list(self.weights),
-            "metrics": list(described),
-            "frames": {name: list(place) for name, place in frames.items()},
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class Point:
-    """One logged step.
-
-    Attributes
-    ----------
-    count : generated rows, 0 for an exact distribution, None where nothing was scored
-    losses : by name
-    clients : (m, k) scores of each metric of the segment; None where nothing was scored
-    all : (m,) of the pooled clients under the segment's weights
-    terms : of `all`, by metric
-    variance : of the generated rows, all features together
-    why : reasons for what is NaN
-    errors : (m, 3) standard errors of avg, all and gap under the segment's weights; None where none were logged
-    row_errors : (m, k + 2) standard errors of clients, avg and all from the generated rows alone, NaN where one is not
-        known; None where none were logged
-    is_paired : whether its rows were made of the same latents as those of other steps
-    cost : what the Monitor had cost by then, the numbers of a `Cost`; () where it was not logged
-    frames : further arrays by name: "noise metric", "all noise metric", "slopes metric", "moments"
-    late : seconds that its loop ran before it without a step, where that was far longer than ever before; else 0
-    """
-
-    segment: Segment
-    step: int
-    time: float
-    losses: Mapping[str, float] = field(default_factory=dict)
-    count: int | None = None
-    clients: np.ndarray | None = None
-    all: np.ndarray | None = None
-    terms: tuple[Mapping[str, float], ...] = ()
-    variance: float = math.nan
-    why: tuple[str, ...] = ()
-    frames: Mapping[str, Frame] = field(default_factory=dict)
-    late: float = 0.0
-    errors: np.ndarray | None = None
-    row_errors: np.ndarray | None = None
-    is_paired: bool = False
-    cost: tuple[float, ...] = ()
-
-    @property
-    def is_scored(self) -> bool:
-        return self.clients is not None
-
-    def has(self, metric: str) -> bool:
-        """Whether it was scored by that metric."""
-        return self.is_scored and self.segment.position(metric) >= 0
-
-    @classmethod
-    def parse(cls, event: Mapping[str, Any], segment: Segment, load: Any) -> Point:
-        """The point of an event; ValueError, KeyError or TypeError where it is none.
-
-        `load` gives the array of a place.
-        """
-        losses = event.get("losses", {})
-        if not isinstance(losses, dict) or len(losses) > MAX_LOSSES:
-            raise ValueError("has no losses")
-        losses = {_parse_text(name): decode_number(value) for name, value in losses.items()}
-        step, time = _parse_whole(event["step"], LAST_STEP), decode_number(event["time"])
-        late = decode_number(event.get("late", 0.0))
-        cost = tuple(decode_number(number) for number in _parse_list(event.get("cost", []), COST_NUMBERS))
-        if "count" not in event:
-            return cls(segment, step, time, losses, late=late, cost=cost)
-        m, k = len(segment.metrics), len(segment.names)
-        frames = _parse_places(event["frames"])
-        clients = np.asarray(load(frames.pop("clients")), dtype=np.float64)
-        if clients.shape != (m, k):
-            raise ValueError(f"has scores of shape {clients.shape} where {(m, k)} were expected")
-        row_errors = np.asarray(load(frames.pop("row errors"))) if "row errors" in frames else None
-        of_all = np.array([decode_number(value) for value in _parse_list(event["all"], m)])
-        terms = tuple(
-            {_parse_text(n): decode_number(v) for n, v in part.items()} for part in _parse_list(event["terms"], m)
-        )
-        parts = _parse_list(event.get("errors", []), m)
-        numbers = [[decode_number(number) for number in _parse_list(part, 3)] for part in parts]
-        errors = np.array(numbers) if parts else None
-        if len(of_all) != m or len(terms) != m or (errors is not None and errors.shape != (m, 3)):
-            raise ValueError("has no score of every metric")
-        if row_errors is not None and row_errors.shape != (m, k + 2):
-            raise ValueError(f"has standard errors of shape {row_errors.shape} where {(m, k + 2)} were expected")
-        why = tuple(
-            _parse_text(reason, MAX_REASON_LETTERS) for reason in _parse_list(event.get("why", []), MAX_REASONS)
-        )
-        count, variance = _parse_whole(event["count"], LAST_STEP), decode_number(event["variance"])
-        return cls(segment, step, time, losses, count=count, clients=clients, all=of_all, terms=terms,
-                   variance=variance, why=why, frames=frames, errors=errors, late=late,
-                   row_errors=row_errors, cost=cost, is_paired=event.get("paired") is True)  # fmt: skip
-
-    def to_json(self, frames: Mapping[str, Place]) -> dict[str, Any]:
-        """The event of the point; `frames` are where the arrays lie, that of the clients' scores too."""
-        event: dict[str, Any] = {"event": "step", "step": self.step, "time": self.time, "losses": dict(self.losses)}
-        event |= {"late": self.late} if self.late else {}
-        event |= {"cost": list(self.cost)} if self.cost else {}
-        if self.all is None:
-            return event
-        scores: dict[str, Any] = {"count": self.count, "all": self.all.tolist(), "terms": [dict(t) for t in self.terms]}
-        scores |= {"variance": self.variance, "why": list(self.why)}
-        if self.is_paired:
-            scores["paired"] = True
-        if self.errors is not None:
-            scores["errors"] = self.errors.tolist()
-        return {**event, **scores, "frames": {name: list(place) for name, place in frames.items()}}
-
-
-def _parse_text(value: Any, longest: int = LONGEST_NAME) -> str:
-    if not isinstance(value, str) or len(value) > longest:
-        raise ValueError("has no text where one was expected")
-    return value
-
-
-def _parse_list(value: Any, most: int) -> list[Any]:
-    if not isinstance(value, list) or len(value) > most:
-        raise ValueError("has no list where one was expected, or too long a one")
-    return value
-
-
-def _parse_whole(value: Any, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-        raise ValueError("has no whole number where one was expected")
-    return value
-
-
-def _parse_places(frames: Any) -> dict[str, Any]:
-    if not isinstance(frames, dict) or len(frames) > 10 * MAX_METRICS:
-        raise ValueError("has no frames")
-    return {
-        _parse_text(name): Place(*(_parse_whole(n, LAST_STEP) for n in _parse_list(place, 2)))
-        for name, place in frames.items()
-    }
 
 
 @dataclass(frozen=True, eq=False)

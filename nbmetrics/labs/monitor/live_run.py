@@ -23,7 +23,8 @@ from ...errors import InvalidInput, caller_level, check_count, check_flag, check
 from . import alarms as rules
 from .checkpoint_files import BestRule, CheckpointFolder, check_step_rule
 from .generator_sampling import GeneratorSampler, StepSample
-from .history import LAST_STEP, MAX_LOSSES, Point, RunHistory, Segment, read_history
+from .history import RunHistory, read_history
+from .log_events import LAST_STEP, MAX_LOSSES, Point, Segment
 from .loop_timing import Budget, StepClock, watch_cells
 from .run import Run
 from .run_folder import LogReader, Writer, resolve_folder

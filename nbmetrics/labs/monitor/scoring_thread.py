@@ -20,7 +20,7 @@ import numpy as np
 from ...errors import printable, shown
 from ...threads import start_thread
 from .generator_sampling import StepSample
-from .history import MAX_REASONS, Point, Segment
+from .log_events import MAX_REASONS, Point, Segment
 from .loop_timing import Budget, one_blas_thread
 from .run_folder import MAX_FRAME_BYTES, Writer, encode_losses
 from .scoring import Scoring, StepScores

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...errors import InvalidInput, printable, shown
-from .history import Point, RunHistory
+from .history import RunHistory
+from .log_events import Point
 
 PARTS = ("avg", "all", "gap")
 MAX_ERROR_LETTERS = 300
