@@ -20,12 +20,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...arrays import to_float64, to_numpy
 from ...errors import check_choice, check_named_weights
 from ...evaluation.heterogeneity import kid_gap
 from ...metrics.fid.metric import FID
 from ...summaries.moments import Moments
+from .by_client_points import mixture_centre, mixture_fid, mixture_kid
 from .log_events import Frame, MetricFacts, Point, Segment
+from .packed_moments import unpack_moments
 from .run_folder import LogReader, Place
 
 # A reader's limits: segments, and bytes of scores that are held.
@@ -42,7 +43,7 @@ class Line:
     Attributes
     ----------
     name : the metric's, or with the number of rows
-    facts, points : the metric, and the points in the order of their steps
+    facts, points : the metric, or its intra, and the points in the order of their steps
     steps : (S,); clients : (S, k); avg, all : (S,) under the history's weights
     errors : (S, 3) standard errors of avg, all and gap as they were logged; NaN under other weights
     row_errors : (S, k + 2) standard errors of clients, avg and all from the generated rows alone, as they were logged;
@@ -65,6 +66,20 @@ class Line:
     def label(self) -> str:
         """Such as "FID", or "FID, 500 rows"."""
         return self.facts.label + self.name.removeprefix(self.facts.name)
+
+    def label_of(self, part: str) -> str:
+        """See `MetricFacts.label_of`."""
+        return self.label if self.facts.of else f"{self.label}-{part}"
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Which of avg, all and gap it has: intra is one mean, in the place of avg."""
+        return ("avg",) if self.facts.of else ("avg", "all", "gap")
+
+    @property
+    def moves(self) -> bool:
+        """Whether the clients' own scores follow the weights, as those with a mixture of what was made for each do."""
+        return not self.facts.of and any(point.is_by_client for point in self.points)
 
     @property
     def gap(self) -> np.ndarray:
@@ -136,8 +151,8 @@ class RunHistory:
         """The lines of all metrics, by name."""
         parts: dict[str, tuple[MetricFacts, list[Point]]] = {}
         for facts in self.metrics.values():
-            scored = [p for p in self.points if p.has(facts.name)]
-            main = next((p.count for p in self.logged if p.has(facts.name)), None)
+            scored = [p for p in self.points if p.client_scores(facts) is not None]
+            main = next((p.count for p in self.logged if p.client_scores(facts) is not None), None)
             for point in scored:
                 is_main = facts.mixes or point.count == main
                 rows = f"{point.count:,} rows" if point.count else "exact"
@@ -147,23 +162,39 @@ class RunHistory:
 
     @cached_property
     def metrics(self) -> dict[str, MetricFacts]:
-        """The metrics of all segments, by name."""
+        """The metrics of all segments, by name, and their intra where a generator had one distribution a client."""
+        return {**self.plain_metrics, **(self.intras if any(p.is_by_client for p in self.logged) else {})}
+
+    @cached_property
+    def plain_metrics(self) -> dict[str, MetricFacts]:
+        """The metrics of all segments, by name, without intra."""
         return {facts.name: facts for segment in self.segments for facts in segment.metrics}
+
+    @cached_property
+    def intras(self) -> dict[str, MetricFacts]:
+        """The intra of each metric, which may come; a metric that has the name of one is before it."""
+        intras = [facts.intra for facts in self.plain_metrics.values()]
+        return {facts.name: facts for facts in intras if facts.name not in self.plain_metrics}
 
     def line(self, name: str) -> Line:
         """A line by its name; of a metric that has no score yet an empty one."""
-        check_choice(name, dict.fromkeys([*self.metrics, *self.lines]), "metric")
-        return self.lines[name] if name in self.lines else self._line(name, self.metrics[name], [])
+        known = {**self.metrics, **(self.intras if name in self.intras else {})}
+        check_choice(name, dict.fromkeys([*known, *self.lines]), "metric")
+        return self.lines[name] if name in self.lines else self._line(name, known[name], [])
 
     def _line(self, name: str, facts: MetricFacts, points: Sequence[Point]) -> Line:
-        rows = [p.clients[p.segment.position(facts.name)] for p in points if p.clients is not None]
+        mixtures = [self._mixture_scores(facts, p) for p in points]
+        rows = [p.client_scores(facts) if m is None else m[0] for p, m in zip(points, mixtures, strict=True)]
         clients = np.array(rows, dtype=np.float64).reshape(len(points), len(self.names))
         counted = np.array(self.weights) > 0
         shares = np.array(self.weights)[counted]
         with np.errstate(invalid="ignore"):
             avg = np.array([math.fsum(row) if np.isfinite(row).all() else row.sum()
                             for row in clients[:, counted] * shares])  # fmt: skip
-        pooled = [self._all(facts, point, a) for point, a in zip(points, avg, strict=True)]
+        pooled = [
+            self._all(facts, point, a) if m is None else m[1:]
+            for point, a, m in zip(points, avg, mixtures, strict=True)
+        ]
         steps = np.array([p.step for p in points], dtype=np.int64)
         values = np.array([value for value, _ in pooled], dtype=np.float64)
         errors = np.array([self._errors(facts, p) for p in points]).reshape(len(points), 3)
@@ -179,11 +210,30 @@ class RunHistory:
         return np.asarray(point.row_errors[point.segment.position(facts.name)], dtype=np.float64)
 
     def _errors(self, facts: MetricFacts, point: Point) -> np.ndarray:
-        is_known = point.errors is not None and point.segment.weights == self.weights
+        is_known = point.errors is not None and point.segment.weights == self.weights and not facts.of
         return point.errors[point.segment.position(facts.name)] if is_known else np.full(3, math.nan)  # type: ignore[index]
 
+    def _mixture_scores(self, facts: MetricFacts, point: Point) -> tuple[np.ndarray, float, str] | None:
+        """The clients' scores and the pooled one with the mixture Σ λ_i S_G,i of other weights than those logged.
+
+        None where the weights move no mixture.
+        """
+        segment = point.segment
+        if not point.is_by_client or facts.of or segment.weights == self.weights:
+            return None
+        scores = None
+        if facts.kind == "fid":
+            parts = self.array(segment.frames.get("moments")), self.array(point.frames.get("own moments"))
+            scores = mixture_fid(*parts, self.weights)
+        elif facts.kind == "kid" and (gap := self.kid_gap(segment, facts.name)) is not None:
+            means = self.client_kernel_means(segment, segment.position(facts.name))
+            scores = mixture_kid(means, self.array(point.frames.get(f"own means {facts.name}")), self.weights, gap)
+        return (np.full(len(self.names), math.nan), math.nan, UNKNOWN) if scores is None else (*scores, EXACT)
+
     def _all(self, facts: MetricFacts, point: Point, avg: float) -> tuple[float, str]:
-        """The pooled score of a point, and how it is known."""
+        """The pooled score of a point, and how it is known; intra has none."""
+        if facts.of:
+            return math.nan, UNKNOWN
         assert point.all is not None
         segment, stored = point.segment, float(point.all[point.segment.position(facts.name)])
         if segment.weights == self.weights:
@@ -262,12 +312,19 @@ class RunHistory:
 
     def spread(self, segment: Segment) -> float:
         """The variance of the pooled clients under the weights, all features together; NaN where it is not known."""
-        centres = self.array(segment.frames.get("centres"))
+        return self._mixture_variance(segment.frames.get("centres"))
+
+    def variance(self, point: Point) -> float:
+        """The variance of the generated rows, all features together, of a mixture under the weights."""
+        if not point.is_by_client or point.segment.weights == self.weights:
+            return point.variance
+        return self._mixture_variance(point.frames.get("own centres"))
+
+    def _mixture_variance(self, frame: Frame | None) -> float:
+        centres = self.array(frame)
         if centres is None or centres.ndim != 2 or len(centres) != len(self.names):
             return math.nan
-        shares = np.array(self.weights)
-        mean = shares @ centres[:, 1:]
-        return float(shares @ (centres[:, 0] + np.sum((centres[:, 1:] - mean) ** 2, axis=1)))
+        return float(mixture_centre(centres, self.weights)[0])
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -308,26 +365,6 @@ class RunHistory:
         names = list(dict.fromkeys(name for point in points for name in point.losses))
         columns = {name: [point.losses.get(name, math.nan) for point in points] for name in names}
         return pd.DataFrame({"step": [point.step for point in points], **columns})
-
-
-def pack_moments(moments: Moments) -> np.ndarray:
-    """Pack moments as count, mean and the triangular root of the covariance, 1 + d + d(d+1)/2 numbers."""
-    mean, root = (to_numpy(to_float64(part)) for part in (moments.mean, moments.root))
-    d = len(mean)
-    square = np.zeros((d, d))
-    triangle = np.linalg.qr(root, mode="r")
-    square[: len(triangle)] = triangle
-    return np.concatenate([[moments.count], mean, square[np.triu_indices(d)]])
-
-
-def unpack_moments(packed: np.ndarray) -> Moments:
-    """Unpack moments; ValueError where they are none, or not those of rows or of a distribution."""
-    d = max(1, int((np.sqrt(8.0 * len(packed) + 1.0) - 3.0) / 2.0))
-    if 1 + d + d * (d + 1) // 2 != len(packed) or not (np.isfinite(packed[1:]).all() and packed[0] >= 2):
-        raise ValueError("are not moments")
-    root = np.zeros((d, d))
-    root[np.triu_indices(d)] = packed[d + 1 :]
-    return Moments(float(packed[0]), np.array(packed[1 : d + 1]), root, None)
 
 
 def _merge_points(old: Point | None, new: Point) -> Point:

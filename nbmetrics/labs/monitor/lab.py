@@ -225,13 +225,13 @@ class Monitor(RunApi, Lab):
             history = self._live_run.history
             points, segments, last = self._sent
             added = history.logged[points:]
-            goes_on = bool(self.past) and history.segments == segments
+            goes_on = bool(self.past) and history.segments == segments and tuple(metrics_of(history)) == self._metrics
             goes_on = goes_on and all(point.step > last for point in added)
             if goes_on and len(added) <= MIN_NEW_STEPS + NEW_STEPS_SHARE * points:
                 recent = {"of": points, **encode_history(history_tail(history, added), last)}
                 return self._write(recent=recent, told=describe_status(self._live_run))
             self._metrics = tuple(metrics_of(history))
-            code = making_of([m.name for m in self._metrics], self._is_kept)
+            code = making_of(list(history.plain_metrics), self._is_kept)
             self._write(run={**describe_run(history, self._is_kept), "code": code})
             past = {"id": len(history.logged), **encode_history(history, kept=self._marked_steps)}
             self._sent = len(history.logged), history.segments, max((p.step for p in history.logged), default=-1)
@@ -287,7 +287,7 @@ class Monitor(RunApi, Lab):
     def to_code(self) -> str:
         """Python that shows this state again, of the run in the notebook."""
         return self._scene.to_code(
-            making_of([m.name for m in self._metrics], self._is_kept, self._comparison is not None)
+            making_of(list(self._live_run.history.plain_metrics), self._is_kept, self._comparison is not None)
         )  # type: ignore[no-any-return]
 
     def _settle(self) -> None:

@@ -98,9 +98,7 @@ class LiveRun(Run):
         is_kept_whole = check_flag(keep_all, "keep_all")
         scoring = Scoring(federation, metrics, seed)
         count = scoring.samples = check_draw(samples, scoring.federation.dim, "samples", minimum=2)
-        of_images = scoring.extraction is not None
-        sampler = GeneratorSampler(count, scoring.seed, scoring.federation.dim, of_images)
-        self._sampler: GeneratorSampler | None = sampler
+        self._sampler: GeneratorSampler | None = GeneratorSampler(count, scoring.seed, scoring.federation)
         self.path = resolve_folder(tempfile.mkdtemp(prefix="nbmetrics-run-") if path is None else path)
         if path is None:
             weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
@@ -258,7 +256,7 @@ class LiveRun(Run):
         for name, function in (("save", save), ("discard", discard)):
             if not callable(function) and not (name == "discard" and function is None):
                 raise InvalidInput(name, f"got {shown(function)}", "Give a function of one step")
-        checked = check_step_rule(rule, self.history.metrics)
+        checked = check_step_rule(rule, self.history.plain_metrics)
         self._best_rules.append(BestRule(checked, self.history, save, discard))
 
     @property

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ class MetricFacts:
     ----------
     kind : "kid" where Theorem 1 holds, "fid", or ""
     mixes : whether scores of different numbers of rows belong on one line, being unbiased
+    of : the metric's name where these are the facts of its intra, each client with what was made for it; else ""
     """
 
     name: str
@@ -40,6 +41,16 @@ class MetricFacts:
     best: float | None = None
     kind: str = ""
     mixes: bool = False
+    of: str = ""
+
+    @property
+    def intra(self) -> MetricFacts:
+        """The facts of the line of intra."""
+        return replace(self, name=f"{self.name}_intra", label=f"{self.label} intra", of=self.name)
+
+    def label_of(self, part: str) -> str:
+        """What people read of avg, all or gap: such as "FID-avg", and "FID intra" of the only one that intra has."""
+        return self.label if self.of else f"{self.label}-{part}"
 
     @classmethod
     def parse(cls, facts: Any) -> MetricFacts:
@@ -123,7 +134,10 @@ class Point:
         known; None where none were logged
     is_paired : whether its rows were made of the same latents as those of other steps
     cost : what the Monitor had cost by then, the numbers of a `Cost`; () where it was not logged
-    frames : further arrays by name: "noise metric", "all noise metric", "slopes metric", "moments"
+    own : (m, k) scores of each client with what was made for it; None where all clients have one distribution
+    own_only : names of metrics that have no other scores, as they cannot weight the rows of a mixture
+    frames : further arrays by name: "noise metric", "all noise metric", "slopes metric", "moments"; of a generator with
+        one distribution for each client "own moments", "own means metric" and "own centres", see by_client_points.py
     late : seconds that its loop ran before it without a step, where that was far longer than ever before; else 0
     """
 
@@ -143,14 +157,22 @@ class Point:
     row_errors: np.ndarray | None = None
     is_paired: bool = False
     cost: tuple[float, ...] = ()
+    own: np.ndarray | None = None
+    own_only: tuple[str, ...] = ()
 
     @property
     def is_scored(self) -> bool:
         return self.clients is not None
 
-    def has(self, metric: str) -> bool:
-        """Whether it was scored by that metric."""
-        return self.is_scored and self.segment.position(metric) >= 0
+    @property
+    def is_by_client(self) -> bool:
+        """Whether its generator had one distribution for each client."""
+        return self.own is not None
+
+    def client_scores(self, facts: MetricFacts) -> np.ndarray | None:
+        """(k,) scores of the clients on the line of those facts; None where it has none there."""
+        scores, place = self.own if facts.of else self.clients, self.segment.position(facts.of or facts.name)
+        return None if scores is None or place < 0 or facts.name in self.own_only else scores[place]
 
     @classmethod
     def parse(cls, event: Mapping[str, Any], segment: Segment, load: Any) -> Point:
@@ -172,6 +194,10 @@ class Point:
         clients = np.asarray(load(frames.pop("clients")), dtype=np.float64)
         if clients.shape != (m, k):
             raise ValueError(f"has scores of shape {clients.shape} where {(m, k)} were expected")
+        own = np.asarray(load(frames.pop("own")), dtype=np.float64) if "own" in frames else None
+        if own is not None and own.shape != (m, k):
+            raise ValueError(f"has scores of shape {own.shape} where {(m, k)} were expected")
+        own_only = tuple(_parse_text(name) for name in _parse_list(event.get("own only", []), m))
         row_errors = np.asarray(load(frames.pop("row errors"))) if "row errors" in frames else None
         of_all = np.array([decode_number(value) for value in _parse_list(event["all"], m)])
         terms = tuple(
@@ -190,7 +216,8 @@ class Point:
         count, variance = _parse_whole(event["count"], LAST_STEP), decode_number(event["variance"])
         return cls(segment, step, time, losses, count=count, clients=clients, all=of_all, terms=terms,
                    variance=variance, why=why, frames=frames, errors=errors, late=late,
-                   row_errors=row_errors, cost=cost, is_paired=event.get("paired") is True)  # fmt: skip
+                   row_errors=row_errors, cost=cost, is_paired=event.get("paired") is True, own=own,
+                   own_only=own_only)  # fmt: skip
 
     def to_json(self, frames: Mapping[str, Place]) -> dict[str, Any]:
         """The event of the point; `frames` are where the arrays lie, that of the clients' scores too."""
@@ -203,6 +230,8 @@ class Point:
         scores |= {"variance": self.variance, "why": list(self.why)}
         if self.is_paired:
             scores["paired"] = True
+        if self.own_only:
+            scores["own only"] = list(self.own_only)
         if self.errors is not None:
             scores["errors"] = self.errors.tolist()
         return {**event, **scores, "frames": {name: list(place) for name, place in frames.items()}}
