@@ -3,6 +3,9 @@
 A segment is one Monitor at work: its clients, weights and metrics. A point is one logged step of a segment: losses, and
 scores where a generator was handed over and scored. Both come from events of a log, which are not trusted.
 
+Of a generator with one distribution for each client the metrics' lines are of its mixture, and intra, each client with
+what was made for it, has a line of its own, `fid_intra`.
+
 A segment that resumes a run shadows the steps of earlier segments from its own first step on; of a step that was logged
 twice the last scores and losses count. Steps come in any order. Scores of different numbers of generated rows stand on
 one line where the metric is unbiased (KID); a biased one (FID) has a line of its own for each other number, since fewer

@@ -64,12 +64,13 @@ class Monitor(RunApi, Lab):
     samples : rows that are drawn of a function or module at each step, always of the same latents
     seed : of the latents
     checkpoints : of a folder that keeps the best state dicts, made where it is not there; needs safetensors
-    keep : rules, each a metric and an aggregate such as ("fid", "all"), whose best step stays in that folder
+    keep : rules, each a metric and an aggregate such as ("fid", "all") or ("fid", "intra"), whose best step stays there
     state : a function that returns tensors or arrays by name; by default the state dict of the module that is logged
 
     Attributes
     ----------
-    table : DataFrame (step, metric, avg, all, gap)
+    table : DataFrame (step, metric, avg, all, gap); of a generator with one distribution for each client metrics such
+        as "fid_intra", too, whose avg is the mean of the clients with what was made for them, and which have no all
     scores : DataFrame (step, metric, client, value)
     losses : DataFrame, a row a step and a column a loss
     alarms : DataFrame (step, alarm, words)

@@ -1,5 +1,6 @@
 """A run of a generator with one distribution for each client: what `nm.evaluate` says of the very same rows."""
 
+import base64
 import math
 from functools import partial
 
@@ -7,11 +8,14 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
+from nbmetrics.labs.monitor.callbacks import LightningCallback
 from nbmetrics.labs.monitor.checkpoint_files import BestRule
 from nbmetrics.labs.monitor.history import EXACT, STORED, UNKNOWN
 from nbmetrics.labs.monitor.live_run import LiveRun
+from nbmetrics.labs.monitor.run_comparison import RunComparison
 from nbmetrics.labs.monitor.run_folder import decode_event, encode_event
 from nbmetrics.labs.monitor.tensorboard_export import _scalars
+from tests.waiting import until
 
 NAMES, WEIGHTS, OTHERS = tuple("abc"), (0.5, 0.2, 0.3), [(0.1, 0.0, 0.9), (1, 1, 1), (0, 1, 0)]
 KID = nm.metrics.KID(estimator="stratified")
@@ -194,6 +198,59 @@ def test_trackers_and_tensorboard_get_intra_and_nothing_that_is_not_there(monito
     assert tags == {f"fid/{part}" for part in ("avg", "all", "gap")} | {"fid_intra/avg"} | {
         f"{metric} of clients/{name}" for metric in ("fid", "fid_intra") for name in NAMES
     }
+
+
+def test_a_line_has_its_name_wherever_its_steps_are_read_a_few_at_a_time(monitored):
+    """The first number of rows that intra was scored with names its lines, and a plain step was before it."""
+    seen, rng = [], np.random.default_rng(0)
+    run = monitored(federation(), ("fid", "precision"), keep_all=True)
+    run.to(lambda values, step: seen.append({name.split("/")[0] for name in values}))
+    for step, source in enumerate([rng.normal(size=(80, 2)), made(0), shared(), made(1), rng.normal(size=(50, 2))]):
+        run.log(step, source)
+        assert run.wait(60)
+    finite = run.table.dropna(subset="avg").groupby("step")["metric"].apply(set)
+    assert seen == [{name.replace(", ", " ") for name in names} for names in finite]
+
+
+def test_the_page_gets_what_python_says_as_the_run_goes_on_and_under_other_weights(opened):
+    lab = opened(nm.Monitor, federation(), ("fid", "kid"), keep_all=True)
+    run, rng = lab._live_run, np.random.default_rng(0)
+    assert [facts["name"] for facts in lab.run["metrics"]] == ["fid", "kid"]
+    for step, source in enumerate([rng.normal(size=(105, 2)), made(0), made(1)]):
+        lab.log(step, source)
+        assert lab.wait(60)
+    assert [facts["of"] for facts in lab.run["metrics"]] == ["", "", "fid", "kid"]
+    assert 'nm.Monitor(federation, ["fid", "kid"])' in lab.run["code"]
+    sent = {**lab.past["lines"], **lab.recent.get("lines", {})}
+    assert {name for name, line in sent.items() if line.get("moves")} == {"fid", "kid"}
+    lab.scene = {**lab.scene, "weights": [0.1, 0.0, 0.9], "metric": "fid_intra"}
+    until(lambda: lab.result["weights"] == [0.1, 0.0, 0.9] and "words" in lab.result["lines"]["fid"])
+    moved = run.with_weights(OTHERS[0]).history
+    for name, line in moved.lines.items():
+        told = lab.result["lines"][name]
+        assert ("avg" in told) == line.moves == (not line.facts.of)
+        if line.moves:
+            np.testing.assert_allclose(np.frombuffer(base64.b64decode(told["avg"])), line.avg, rtol=1e-12)
+            clients = np.frombuffer(base64.b64decode(told["clients"]), "<f4").reshape(-1, 3)
+            np.testing.assert_allclose(clients, line.clients, rtol=1e-6)
+
+
+def test_two_runs_are_compared_by_intra(monitored):
+    lab, other = (logged(monitored(federation(), "fid", keep_all=True), [made(2), made(k)]) for k in (0, 3))
+    comparison = RunComparison.of(other, lab, "")
+    said = comparison.sentences(lab.history)["fid_intra"]
+    start = "Best of both runs by FID intra: step 1 of this run, not 0 of the other"
+    assert said == f"{start} (unknown whether by more than chance)."
+    plain = logged(monitored(federation(), "fid", keep_all=True), [np.random.default_rng(0).normal(size=(105, 2))])
+    assert RunComparison.of(plain, lab, "").sentences(lab.history)["fid_intra"] == "The other run has no FID intra."
+
+
+def test_a_callback_takes_a_dict_and_refuses_one_that_misses_clients(monitored):
+    run = monitored(federation(), "fid", keep_all=True)
+    rows = made(0)
+    LightningCallback(run, rows, 1)
+    with pytest.raises(nm.InvalidInput, match="no source for client 'c'"):
+        LightningCallback(run, {"a": rows["a"], "b": rows["b"]}, 1)
 
 
 def test_the_variance_is_that_of_the_mixture_under_the_weights(monitored):
