@@ -191,12 +191,8 @@ class Point:
             return cls(segment, step, time, losses, late=late, cost=cost)
         m, k = len(segment.metrics), len(segment.names)
         frames = _parse_places(event["frames"])
-        clients = np.asarray(load(frames.pop("clients")), dtype=np.float64)
-        if clients.shape != (m, k):
-            raise ValueError(f"has scores of shape {clients.shape} where {(m, k)} were expected")
-        own = np.asarray(load(frames.pop("own")), dtype=np.float64) if "own" in frames else None
-        if own is not None and own.shape != (m, k):
-            raise ValueError(f"has scores of shape {own.shape} where {(m, k)} were expected")
+        clients = _load_scores(load, frames.pop("clients"), (m, k))
+        own = _load_scores(load, frames.pop("own"), (m, k)) if "own" in frames else None
         own_only = tuple(_parse_text(name) for name in _parse_list(event.get("own only", []), m))
         row_errors = np.asarray(load(frames.pop("row errors"))) if "row errors" in frames else None
         of_all = np.array([decode_number(value) for value in _parse_list(event["all"], m)])
@@ -235,6 +231,13 @@ class Point:
         if self.errors is not None:
             scores["errors"] = self.errors.tolist()
         return {**event, **scores, "frames": {name: list(place) for name, place in frames.items()}}
+
+
+def _load_scores(load: Any, place: Place, shape: tuple[int, int]) -> np.ndarray:
+    scores = np.asarray(load(place), dtype=np.float64)
+    if scores.shape != shape:
+        raise ValueError(f"has scores of shape {scores.shape} where {shape} were expected")
+    return scores
 
 
 def _parse_text(value: Any, longest: int = LONGEST_NAME) -> str:
