@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import row_blocks, to_float64, to_numpy
+from ...arrays import check_same_order, row_blocks, to_float64, to_numpy
 from ...distributions import has_moments
 from ...errors import InvalidInput, check_count, refusal_of
 from ...evaluation.cells import Cell, UnweightableRows
@@ -191,6 +191,8 @@ class Scoring:
         """
         self.prepare()
         generator = Generator(rows, name="generator")
+        parties: tuple[Any, ...] = (*self.federation.clients, *generator.for_clients(self.names))
+        check_same_order([(party.name or "", party.columns) for party in parties], "source")
         drawn = samples_of(generator, [self.seed, 1, position], self.extraction, (None, self.federation))
         column = GeneratorState(drawn, 0 if is_paired else 1 + position)
         scores = {c.metric.name: self._score_metric(c, column) for c in self.clients}

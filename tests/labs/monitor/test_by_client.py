@@ -5,6 +5,7 @@ import math
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import nbmetrics as nm
@@ -252,6 +253,20 @@ def test_a_callback_takes_a_dict_and_refuses_one_that_misses_clients(monitored):
     LightningCallback(run, rows, 1)
     with pytest.raises(nm.InvalidInput, match="no source for client 'c'"):
         LightningCallback(run, {"a": rows["a"], "b": rows["b"]}, 1)
+
+
+def test_frames_of_other_columns_are_told_and_not_scored(monitored):
+    rng = np.random.default_rng(0)
+    frame = lambda: pd.DataFrame(rng.normal([0, 5], 1, (40, 2)), columns=["x", "y"])  # noqa: E731
+    run, made_of = monitored({"a": frame(), "b": frame()}, "fid", keep_all=True), frame()
+    turned = made_of[["y", "x"]]
+    for step, source in enumerate([made_of, turned, {"a": made_of, "b": turned}, lambda n, rng: turned[:n]]):
+        assert run.log(step, source)
+    assert run.wait(60)
+    reasons = [" ".join(point.why) for point in run.history.points]
+    assert np.isfinite(run.history.points[0].clients).all() and not reasons[0]
+    assert all("column 1" in reason and "'y'" in reason for reason in reasons[1:])
+    assert all(np.isnan(point.clients).all() for point in run.history.points[1:])
 
 
 def test_the_variance_is_that_of_the_mixture_under_the_weights(monitored):
