@@ -93,6 +93,18 @@ class RemoteSummary(InvalidInput):
         return RemoteSummary, (self.label, self.nbytes, self.count)
 
 
+class UnweightableRows(InvalidInput):
+    """Why a generator with one distribution for each client has no summary under a metric that cannot weight rows."""
+
+    def __init__(self, label: str) -> None:
+        seen = f"has no avg and no all under {label}, which cannot weight rows"
+        super().__init__("a generator with one distribution for each client", seen, "Read intra")
+        self.label = label
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return UnweightableRows, (self.label,)
+
+
 def part_of(summary: Any) -> Any:
     """Return what a client adds to the pool: its summary, or that of its few rows; or why nothing."""
     return summary.part if isinstance(summary, PoolOnlyClient) else summary
@@ -159,8 +171,7 @@ def mixture_or_refusal(metric: Metric[Any], answers: Sequence[Any], weights: Seq
     if len(weighty) == 1:
         return weighty[0]
     if any(isinstance(part_of(part), Rows) for part in weighty):
-        seen = f"has no avg and no all under {metric.label}, which cannot weight rows"
-        return InvalidInput("a generator with one distribution for each client", seen, "Read intra")
+        return UnweightableRows(metric.label)
     return pool_or_refusal(metric, parts, shares)
 
 

@@ -34,6 +34,7 @@ from ..metrics.kid.mean_tables import tabulate
 from ..metrics.kid.metric import KID
 from ..metrics.kid.polynomial import CentredPolynomial
 from ..metrics.stratified import Strata
+from ..summaries.kernel_mean import KernelMean
 from ..summaries.moments import Moments
 from ..summaries.roots import nuclear_norm
 from .cells import Cells, caution_lines
@@ -347,10 +348,15 @@ def client_kernel_means(result: Cells) -> np.ndarray | None:
     estimator = result.metric.estimator if isinstance(result.metric, KID) else None
     if not isinstance(estimator, AllPairs) or refusal_of(*result.real):
         return None
-    parts = [part for mean in result.real for part in mean.parts]
-    shares = np.zeros((len(result.real), len(parts)))  # a client that is a mixture has several parts
+    return kernel_mean_table(estimator, result.real)
+
+
+def kernel_mean_table(estimator: AllPairs, summaries: Sequence[KernelMean]) -> np.ndarray | None:
+    """Return the table of `client_kernel_means` for any summaries of KID; None where it would be too large."""
+    parts = [part for mean in summaries for part in mean.parts]
+    shares = np.zeros((len(summaries), len(parts)))  # a client that is a mixture has several parts
     stop = 0
-    for row, mean in zip(shares, result.real, strict=True):
+    for row, mean in zip(shares, summaries, strict=True):
         row[stop : stop + len(mean.parts)] = mean.weights
         stop += len(mean.parts)
     table = tabulate(estimator.kernel, parts)
@@ -358,7 +364,7 @@ def client_kernel_means(result: Cells) -> np.ndarray | None:
         return None
     where = [part.position for part in parts]
     means = shares @ table[np.ix_(where, where)] @ shares.T
-    np.fill_diagonal(means, [mean.self_mean(unbiased=estimator.unbiased) for mean in result.real])
+    np.fill_diagonal(means, [mean.self_mean(unbiased=estimator.unbiased) for mean in summaries])
     return np.asarray(means)
 
 

@@ -147,8 +147,12 @@ class NotFinite:
         if point.is_scored:
             counted = np.array(history.weights) > 0
             bad = ~np.isfinite(point.clients[:, counted]).all(axis=1) | ~np.isfinite(point.all)
+            facts = [m for m, b in zip(point.segment.metrics, bad, strict=True) if b and m.name not in point.own_only]
+            if point.is_by_client:
+                bad = ~np.isfinite(point.own[:, counted]).all(axis=1)
+                facts += [m.intra for m, b in zip(point.segment.metrics, bad, strict=True) if b]
             why = f" ({point.why[0]})" if point.why else ""
-            lost += [f"{m.label} has no value{why}" for m, b in zip(point.segment.metrics, bad, strict=True) if b]
+            lost += [f"{m.label} has no value{why}" for m in facts]
         return f"{lost[0]}." if lost else ""
 
 
@@ -159,19 +163,21 @@ class CollapseAlarm:
     name: str = "collapse"
 
     def find_alarms(self, history: RunHistory) -> Iterator[Alarm]:
-        points = [point for point in history.points if math.isfinite(point.variance)]
+        variances = [(point, history.variance(point)) for point in history.points]
+        known = [(point, variance) for point, variance in variances if math.isfinite(variance)]
         spreads = {segment.number: history.spread(segment) for segment in history.segments}
         met, highest, highest_before = [], 0.0, []
-        for point in points:
+        for point, variance in known:
             highest_before.append(highest)
             clients = spreads[point.segment.number]
-            is_less = point.variance < COLLAPSE_SHARE * highest
-            met.append(is_less and not point.variance >= COLLAPSE_SHARE * clients)
-            highest = max(highest, point.variance)
+            is_less = variance < COLLAPSE_SHARE * highest
+            met.append(is_less and not variance >= COLLAPSE_SHARE * clients)
+            highest = max(highest, variance)
         for place in onsets(met, PATIENCE_STEPS):
-            share = points[place].variance / highest_before[place]
+            point, variance = known[place]
+            share = variance / highest_before[place]
             words = f"The variance of the generated rows fell to {percent_text(share)} of its highest: a collapse?"
-            yield Alarm(points[place].step, self.name, words)
+            yield Alarm(point.step, self.name, words)
 
 
 @dataclass(frozen=True)
@@ -414,7 +420,7 @@ class FarFromBest:
             name = f"{line.label} of the worst client, {history.names[counted[client]]},"
             values = line.clients[place, counted[client]], line.clients[best, counted[lowest(-clients[best])]]
         else:
-            name, values = f"{line.label}-{column}", (getattr(line, column)[place], getattr(line, column)[best])
+            name, values = line.label_of(column), (getattr(line, column)[place], getattr(line, column)[best])
         words = (
             f"{name} is {number_text(values[0])}{times_text(line, *values)}, after {number_text(values[1])} at step "
         )

@@ -109,30 +109,29 @@ class Threshold:
 
 
 def columns(history: RunHistory) -> list[str]:
-    """Return the columns for alarms: `fid_avg`, `fid_all`, `fid_gap` and so on, losses, and `variance`."""
-    scores = [
-        f"{name}_{part}" for name in dict.fromkeys([*history.metrics, *history.lines]) for part in ("avg", "all", "gap")
-    ]
+    """Return the columns for alarms: `fid_avg`, `fid_all`, `fid_gap`, `fid_intra_avg` …, losses, and `variance`."""
+    lines = {name: history.line(name).parts for name in dict.fromkeys([*history.metrics, *history.lines])}
+    scores = [f"{name}_{part}" for name, parts in lines.items() for part in parts]
     return [*scores, *history.losses.columns[1:], "variance"]
 
 
 def column(history: RunHistory, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return steps and values of a column; empty while there is none of that name yet."""
     line_name, _, part = name.rpartition("_")
-    if line_name in history.lines and part in ("avg", "all", "gap"):
+    if line_name in history.lines and part in history.lines[line_name].parts:
         line = history.lines[line_name]
         return line.steps, getattr(line, part)
     if name in history.losses.columns[1:]:
         return history.losses["step"].to_numpy(), history.losses[name].to_numpy()
     if name == "variance":
         points = [point for point in history.points if point.is_scored]
-        return np.array([p.step for p in points]), np.array([p.variance for p in points])
+        return np.array([p.step for p in points]), np.array([history.variance(p) for p in points])
     return np.array([], dtype=np.int64), np.array([])
 
 
 def check_column(history: RunHistory, name: str) -> None:
-    """Refuse the name of a column of scores that cannot come; a loss may come later."""
-    names = columns(history)
+    """Refuse the name of a column of scores that cannot come; a loss may come later, and so may intra."""
+    names = [*columns(history), *(own for facts in history.intras if (own := f"{facts}_avg") == name)]
     line, _, part = name.rpartition("_")
     if line in history.metrics or part in ("avg", "all", "gap"):
         check_choice(name, names, "column")

@@ -20,7 +20,7 @@ import numpy as np
 from ...errors import InvalidInput
 from ...ranking import lowest, order, same_scores
 from .alarm_rules import MAX_TIMES_BEST, column_intervals, far_from_best, far_limit, least_loss, real_levels, times_text
-from .history import Line, RunHistory
+from .history import UNKNOWN, Line, RunHistory
 from .scoring import MAX_NOISY_CLIENTS, draws_under_weights, standard_errors
 
 CONFIDENCE_LEVEL = 0.95
@@ -133,28 +133,36 @@ def line_errors(history: RunHistory, line: Line) -> np.ndarray:
 
 def checkpoint_headline(history: RunHistory, line: Line) -> str:
     """Say in a sentence which step to keep, and where the run is now if that is far from it."""
-    by, label = best_steps(history, line), line.facts.label
-    if by["avg"] is None or by["all"] is None:
-        return f"{label} has no score yet."
+    by, facts = best_steps(history, line), line.facts
+    avg, of_all = facts.label_of("avg"), facts.label_of("all")
+    if by["avg"] is None and line.moves and UNKNOWN in line.kinds:
+        return f"{facts.label} is not known for these weights."
+    if by["avg"] is None:
+        return f"{facts.label} has no score yet."
+    if by["all"] is None and not facts.of:
+        return f"Best by {avg}: step {by['avg']:,}."
     last = int(line.steps[-1])
     if (turn := turning_point(history, line)) is not None:
         part, before, sign = turn
         verb = "fell" if line.facts.higher_is_better else "rose"
-        return f"Keep step {by['all']:,}, not {last:,}: after {before:,}, {label}-{part} {verb}{sign}."
+        kept = by["avg" if facts.of else "all"]
+        return f"Keep step {kept:,}, not {last:,}: after {before:,}, {facts.label_of(part)} {verb}{sign}."
+    newest = ", the newest" if by["avg"] == last else ""
+    if facts.of:
+        return f"Keep step {by['avg']:,}{newest}, best by {avg}{_now_text(line, 'avg')}."
     if by["avg"] == by["all"]:
-        newest = ", the newest" if by["all"] == last else ""
-        return f"Keep step {by['all']:,}{newest}, best by {label}-avg and {label}-all{_now_text(line)}."
-    return f"Best by {label}-avg: step {by['avg']:,}; by {label}-all: step {by['all']:,}."
+        return f"Keep step {by['all']:,}{newest}, best by {avg} and {of_all}{_now_text(line, 'all')}."
+    return f"Best by {avg}: step {by['avg']:,}; by {of_all}: step {by['all']:,}."
 
 
-def _now_text(line: Line) -> str:
-    """Say how far all is from its best at the newest step; "" where it is not worth a word."""
-    best = best_step(line, "all").place
+def _now_text(line: Line, part: str) -> str:
+    """Say how far avg or all is from its best at the newest step; "" where it is not worth a word."""
+    best, values = best_step(line, part).place, getattr(line, part)
     assert best is not None
-    if not (line.facts.best is None and not line.facts.higher_is_better and line.all[best] > 0):
+    if not (line.facts.best is None and not line.facts.higher_is_better and values[best] > 0):
         return ""
-    times = line.all[-1] / line.all[best]
-    return f"; now {line.facts.label}-all is {times:,.2g} times that" if MAX_TIMES_BEST < times < 1_000 else ""
+    times = values[-1] / values[best]
+    return f"; now {line.facts.label_of(part)} is {times:,.2g} times that" if MAX_TIMES_BEST < times < 1_000 else ""
 
 
 def turning_point(history: RunHistory, line: Line) -> tuple[str, int, str] | None:

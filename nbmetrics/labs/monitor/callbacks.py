@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InvalidInput, check_count, check_names
-from .history import MAX_LOSSES
+from .log_events import MAX_LOSSES
 
 if TYPE_CHECKING:
     from .live_run import LiveRun

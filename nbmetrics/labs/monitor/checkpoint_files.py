@@ -18,19 +18,22 @@ import numpy as np
 from ...errors import InvalidInput, check_choice, shown
 from ...files import write
 from .best_checkpoints import PARTS, best_step
-from .history import MetricFacts, Point, RunHistory
+from .history import RunHistory
+from .log_events import MetricFacts, Point
 from .run_folder import resolve_folder
 
 SUFFIX = ".safetensors"
 Save = Callable[[int], Any]
 StepRule = tuple[str, str]
+# intra: of generators with one distribution for each client.
+AGGREGATES = (*PARTS, "intra")
 
 
 def check_step_rule(rule: Any, metrics: Mapping[str, Any]) -> StepRule:
-    """Return a metric's name and avg or all; InvalidInput where it is no such pair."""
+    """Return a metric's name and avg, all or intra; InvalidInput where it is no such pair."""
     if not isinstance(rule, (tuple, list)) or len(rule) != 2:
         raise InvalidInput("rule", f"got {shown(rule)}", 'Give a metric and an aggregate, such as ("fid", "all")')
-    return check_choice(rule[0], metrics, "metric"), check_choice(rule[1], PARTS, "aggregate")
+    return check_choice(rule[0], metrics, "metric"), check_choice(rule[1], AGGREGATES, "aggregate")
 
 
 class BestRule:
@@ -45,10 +48,12 @@ class BestRule:
         self.metric, self.part = rule
         self._save, self._discard = save, discard or (lambda step: None)
         self._lock, self._waiting = threading.Lock(), set[int]()
-        line = history.line(self.metric)
-        found = best_step(line, self.part)
+        self._is_intra = self.part == "intra"
+        line = history.line(f"{self.metric}_intra" if self._is_intra else self.metric)
+        column = "avg" if self._is_intra else self.part
+        found = best_step(line, column)
         self.best, self._count = found.step, line.points[0].count if line.points else None
-        self._loss = np.inf if found.place is None else float(line.facts.losses(getattr(line, self.part))[found.place])
+        self._loss = np.inf if found.place is None else float(line.facts.losses(getattr(line, column))[found.place])
         self._has_saved_best = False
 
     def taken(self, step: int) -> None:
@@ -73,14 +78,18 @@ class BestRule:
 
     def _loss_of(self, point: Point, weights: Sequence[float]) -> float:
         place = point.segment.position(self.metric)
-        if point.clients is None or point.all is None or place < 0:
+        if point.all is None or place < 0:
             return np.inf
-        facts: MetricFacts = point.segment.metrics[place]
+        metric: MetricFacts = point.segment.metrics[place]
+        facts = metric.intra if self._is_intra else metric
+        scores = point.client_scores(facts)
+        if scores is None:
+            return np.inf
         self._count = point.count if self._count is None else self._count
         if not facts.mixes and point.count != self._count:  # of other numbers of rows: not comparable
             return np.inf
         shares = np.array(weights)
-        value = point.all[place] if self.part == "all" else point.clients[place][shares > 0] @ shares[shares > 0]
+        value = point.all[place] if self.part == "all" else scores[shares > 0] @ shares[shares > 0]
         loss = float(facts.losses(np.array(value)))
         return loss if np.isfinite(loss) else np.inf
 

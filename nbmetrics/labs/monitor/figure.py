@@ -27,7 +27,8 @@ def run_figure(history: RunHistory, alarms: pd.DataFrame) -> Drawing:
     for line, top, bottom in zip(lines, axes, axes[columns:], strict=False):
         noise = line_errors(history, line)
         _scores(top, line, noise)
-        _gap(bottom, line, noise)
+        if "gap" in line.parts:
+            _gap(bottom, line, noise)
     if has_losses:
         _losses(axes[columns - 1], history.losses)
     shown = [ax for ax in axes if ax.get_visible()]
@@ -58,9 +59,9 @@ def _band(ax: Any, steps: np.ndarray, values: np.ndarray, noise: np.ndarray, col
 
 
 def _scores(ax: Any, line: Line, noise: np.ndarray) -> None:
-    for column, part in enumerate(("avg", "all")):
+    for column, part in enumerate(part for part in line.parts if part != "gap"):
         values = getattr(line, part)
-        _plot_values(ax, line.steps, values, label=part, **AGGREGATES[part])
+        _plot_values(ax, line.steps, values, label="intra" if line.facts.of else part, **AGGREGATES[part])
         _band(
             ax,
             line.steps,

@@ -3,6 +3,9 @@
 A segment is one Monitor at work: its clients, weights and metrics. A point is one logged step of a segment: losses, and
 scores where a generator was handed over and scored. Both come from events of a log, which are not trusted.
 
+Of a generator with one distribution for each client the metrics' lines are of its mixture, and intra, each client with
+what was made for it, has a line of its own, `fid_intra`.
+
 A segment that resumes a run shadows the steps of earlier segments from its own first step on; of a step that was logged
 twice the last scores and losses count. Steps come in any order. Scores of different numbers of generated rows stand on
 one line where the metric is unbiased (KID); a biased one (FID) has a line of its own for each other number, since fewer
@@ -12,244 +15,28 @@ rows alone make it larger: the first number that was scored has the metric's nam
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ...arrays import to_float64, to_numpy
-from ...errors import LONGEST_NAME, InvalidInput, check_choice, check_named_weights, check_names, check_weights
+from ...errors import check_choice, check_named_weights
 from ...evaluation.heterogeneity import kid_gap
 from ...metrics.fid.metric import FID
 from ...summaries.moments import Moments
-from .run_folder import LogReader, Place, decode_number
+from .by_client_points import mixture_centre, mixture_fid, mixture_kid
+from .log_events import Frame, MetricFacts, Point, Segment
+from .packed_moments import unpack_moments
+from .run_folder import LogReader, Place
 
-LAST_STEP = 2**53
-MAX_CLIENTS, MAX_METRICS, MAX_LOSSES, MAX_REASONS = 10_000, 100, 1_000, 5
-MAX_REASON_LETTERS = 2_000
-# Numbers of a `Cost`, at most.
-COST_NUMBERS = 20
 # A reader's limits: segments, and bytes of scores that are held.
 MAX_SEGMENTS, MAX_SCORE_BYTES = 10_000, 2**30
 # What `all` under other weights was made of.
 STORED, EXACT, TANGENT, UNKNOWN = "as logged", "exact", "first order", "unknown"
-# An array, or where a file holds it.
-Frame = Place | np.ndarray
 Weights = tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class MetricFacts:
-    """What a reader has to know of a metric.
-
-    Attributes
-    ----------
-    kind : "kid" where Theorem 1 holds, "fid", or ""
-    mixes : whether scores of different numbers of rows belong on one line, being unbiased
-    """
-
-    name: str
-    label: str
-    higher_is_better: bool = False
-    best: float | None = None
-    kind: str = ""
-    mixes: bool = False
-
-    @classmethod
-    def parse(cls, facts: Any) -> MetricFacts:
-        """The facts of a part of a segment's event; ValueError, KeyError or TypeError where it is none."""
-        name, label, kind = (_parse_text(facts[key]) for key in ("name", "label", "kind"))
-        best = None if facts["best"] is None else decode_number(facts["best"])
-        return cls(name, label, facts["higher_is_better"] is True, best, kind, facts["mixes"] is True)
-
-    def losses(self, scores: np.ndarray) -> np.ndarray:
-        """Turn scores into what steps are ranked by: lower is better."""
-        if self.best is not None:
-            return np.abs(scores - self.best)
-        return -scores if self.higher_is_better else scores
-
-
-@dataclass(frozen=True, eq=False)
-class Segment:
-    """One Monitor at work; `frames` : arrays of the clients, see `Scoring.client_arrays`."""
-
-    number: int
-    names: tuple[str, ...]
-    weights: tuple[float, ...]
-    metrics: tuple[MetricFacts, ...]
-    frames: Mapping[str, Frame] = field(default_factory=dict)
-
-    @classmethod
-    def of(
-        cls,
-        names: Sequence[str],
-        weights: Sequence[float],
-        described: Sequence[Mapping[str, Any]],
-        number: int,
-        frames: Mapping[str, Frame] | None = None,
-    ) -> Segment:
-        """The segment of a scoring at work; `described` as of `Scoring.describe`."""
-        metrics = tuple(MetricFacts.parse(metric) for metric in described)
-        return cls(number, tuple(names), tuple(weights), metrics, frames or {})
-
-    def position(self, metric: str) -> int:
-        """Position of a metric by its name, −1 where there is none."""
-        return next((place for place, facts in enumerate(self.metrics) if facts.name == metric), -1)
-
-    @classmethod
-    def parse(cls, event: Mapping[str, Any], number: int) -> Segment:
-        """The segment of an event; ValueError, KeyError or TypeError where it is none."""
-        names, metrics = _parse_list(event["names"], MAX_CLIENTS), _parse_list(event["metrics"], MAX_METRICS)
-        try:
-            weights = check_weights([decode_number(w) for w in _parse_list(event["weights"], MAX_CLIENTS)], len(names))
-            facts = tuple(MetricFacts.parse(metric) for metric in metrics)
-            check_names([f.name for f in facts], "metrics")
-            return cls(number, check_names(names, "names"), weights, facts, _parse_places(event.get("frames", {})))
-        except InvalidInput as error:
-            raise ValueError(str(error)) from None
-
-    def to_json(self, described: Sequence[Any], frames: Mapping[str, Place]) -> dict[str, Any]:
-        """The event of the segment; `described` as of `Scoring.describe`."""
-        return {
-            "event": "segment",
-            "names": list(self.names),
-            "weights": list(self.weights),
-            "metrics": list(described),
-            "frames": {name: list(place) for name, place in frames.items()},
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class Point:
-    """One logged step.
-
-    Attributes
-    ----------
-    count : generated rows, 0 for an exact distribution, None where nothing was scored
-    losses : by name
-    clients : (m, k) scores of each metric of the segment; None where nothing was scored
-    all : (m,) of the pooled clients under the segment's weights
-    terms : of `all`, by metric
-    variance : of the generated rows, all features together
-    why : reasons for what is NaN
-    errors : (m, 3) standard errors of avg, all and gap under the segment's weights; None where none were logged
-    row_errors : (m, k + 2) standard errors of clients, avg and all from the generated rows alone, NaN where one is not
-        known; None where none were logged
-    is_paired : whether its rows were made of the same latents as those of other steps
-    cost : what the Monitor had cost by then, the numbers of a `Cost`; () where it was not logged
-    frames : further arrays by name: "noise metric", "all noise metric", "slopes metric", "moments"
-    late : seconds that its loop ran before it without a step, where that was far longer than ever before; else 0
-    """
-
-    segment: Segment
-    step: int
-    time: float
-    losses: Mapping[str, float] = field(default_factory=dict)
-    count: int | None = None
-    clients: np.ndarray | None = None
-    all: np.ndarray | None = None
-    terms: tuple[Mapping[str, float], ...] = ()
-    variance: float = math.nan
-    why: tuple[str, ...] = ()
-    frames: Mapping[str, Frame] = field(default_factory=dict)
-    late: float = 0.0
-    errors: np.ndarray | None = None
-    row_errors: np.ndarray | None = None
-    is_paired: bool = False
-    cost: tuple[float, ...] = ()
-
-    @property
-    def is_scored(self) -> bool:
-        return self.clients is not None
-
-    def has(self, metric: str) -> bool:
-        """Whether it was scored by that metric."""
-        return self.is_scored and self.segment.position(metric) >= 0
-
-    @classmethod
-    def parse(cls, event: Mapping[str, Any], segment: Segment, load: Any) -> Point:
-        """The point of an event; ValueError, KeyError or TypeError where it is none.
-
-        `load` gives the array of a place.
-        """
-        losses = event.get("losses", {})
-        if not isinstance(losses, dict) or len(losses) > MAX_LOSSES:
-            raise ValueError("has no losses")
-        losses = {_parse_text(name): decode_number(value) for name, value in losses.items()}
-        step, time = _parse_whole(event["step"], LAST_STEP), decode_number(event["time"])
-        late = decode_number(event.get("late", 0.0))
-        cost = tuple(decode_number(number) for number in _parse_list(event.get("cost", []), COST_NUMBERS))
-        if "count" not in event:
-            return cls(segment, step, time, losses, late=late, cost=cost)
-        m, k = len(segment.metrics), len(segment.names)
-        frames = _parse_places(event["frames"])
-        clients = np.asarray(load(frames.pop("clients")), dtype=np.float64)
-        if clients.shape != (m, k):
-            raise ValueError(f"has scores of shape {clients.shape} where {(m, k)} were expected")
-        row_errors = np.asarray(load(frames.pop("row errors"))) if "row errors" in frames else None
-        of_all = np.array([decode_number(value) for value in _parse_list(event["all"], m)])
-        terms = tuple(
-            {_parse_text(n): decode_number(v) for n, v in part.items()} for part in _parse_list(event["terms"], m)
-        )
-        parts = _parse_list(event.get("errors", []), m)
-        numbers = [[decode_number(number) for number in _parse_list(part, 3)] for part in parts]
-        errors = np.array(numbers) if parts else None
-        if len(of_all) != m or len(terms) != m or (errors is not None and errors.shape != (m, 3)):
-            raise ValueError("has no score of every metric")
-        if row_errors is not None and row_errors.shape != (m, k + 2):
-            raise ValueError(f"has standard errors of shape {row_errors.shape} where {(m, k + 2)} were expected")
-        why = tuple(
-            _parse_text(reason, MAX_REASON_LETTERS) for reason in _parse_list(event.get("why", []), MAX_REASONS)
-        )
-        count, variance = _parse_whole(event["count"], LAST_STEP), decode_number(event["variance"])
-        return cls(segment, step, time, losses, count=count, clients=clients, all=of_all, terms=terms,
-                   variance=variance, why=why, frames=frames, errors=errors, late=late,
-                   row_errors=row_errors, cost=cost, is_paired=event.get("paired") is True)  # fmt: skip
-
-    def to_json(self, frames: Mapping[str, Place]) -> dict[str, Any]:
-        """The event of the point; `frames` are where the arrays lie, that of the clients' scores too."""
-        event: dict[str, Any] = {"event": "step", "step": self.step, "time": self.time, "losses": dict(self.losses)}
-        event |= {"late": self.late} if self.late else {}
-        event |= {"cost": list(self.cost)} if self.cost else {}
-        if self.all is None:
-            return event
-        scores: dict[str, Any] = {"count": self.count, "all": self.all.tolist(), "terms": [dict(t) for t in self.terms]}
-        scores |= {"variance": self.variance, "why": list(self.why)}
-        if self.is_paired:
-            scores["paired"] = True
-        if self.errors is not None:
-            scores["errors"] = self.errors.tolist()
-        return {**event, **scores, "frames": {name: list(place) for name, place in frames.items()}}
-
-
-def _parse_text(value: Any, longest: int = LONGEST_NAME) -> str:
-    if not isinstance(value, str) or len(value) > longest:
-        raise ValueError("has no text where one was expected")
-    return value
-
-
-def _parse_list(value: Any, most: int) -> list[Any]:
-    if not isinstance(value, list) or len(value) > most:
-        raise ValueError("has no list where one was expected, or too long a one")
-    return value
-
-
-def _parse_whole(value: Any, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-        raise ValueError("has no whole number where one was expected")
-    return value
-
-
-def _parse_places(frames: Any) -> dict[str, Any]:
-    if not isinstance(frames, dict) or len(frames) > 10 * MAX_METRICS:
-        raise ValueError("has no frames")
-    return {
-        _parse_text(name): Place(*(_parse_whole(n, LAST_STEP) for n in _parse_list(place, 2)))
-        for name, place in frames.items()
-    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +46,7 @@ class Line:
     Attributes
     ----------
     name : the metric's, or with the number of rows
-    facts, points : the metric, and the points in the order of their steps
+    facts, points : the metric, or its intra, and the points in the order of their steps
     steps : (S,); clients : (S, k); avg, all : (S,) under the history's weights
     errors : (S, 3) standard errors of avg, all and gap as they were logged; NaN under other weights
     row_errors : (S, k + 2) standard errors of clients, avg and all from the generated rows alone, as they were logged;
@@ -282,6 +69,20 @@ class Line:
     def label(self) -> str:
         """Such as "FID", or "FID, 500 rows"."""
         return self.facts.label + self.name.removeprefix(self.facts.name)
+
+    def label_of(self, part: str) -> str:
+        """See `MetricFacts.label_of`."""
+        return self.label if self.facts.of else f"{self.label}-{part}"
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Which of avg, all and gap it has: intra is one mean, in the place of avg."""
+        return ("avg",) if self.facts.of else ("avg", "all", "gap")
+
+    @property
+    def moves(self) -> bool:
+        """Whether the clients' own scores follow the weights, as those with a mixture of what was made for each do."""
+        return not self.facts.of and any(point.is_by_client for point in self.points)
 
     @property
     def gap(self) -> np.ndarray:
@@ -353,8 +154,8 @@ class RunHistory:
         """The lines of all metrics, by name."""
         parts: dict[str, tuple[MetricFacts, list[Point]]] = {}
         for facts in self.metrics.values():
-            scored = [p for p in self.points if p.has(facts.name)]
-            main = next((p.count for p in self.logged if p.has(facts.name)), None)
+            scored = [p for p in self.points if p.client_scores(facts) is not None]
+            main = next((p.count for p in self.logged if p.client_scores(facts) is not None), None)
             for point in scored:
                 is_main = facts.mixes or point.count == main
                 rows = f"{point.count:,} rows" if point.count else "exact"
@@ -364,23 +165,39 @@ class RunHistory:
 
     @cached_property
     def metrics(self) -> dict[str, MetricFacts]:
-        """The metrics of all segments, by name."""
+        """The metrics of all segments, by name, and their intra where a generator had one distribution a client."""
+        return {**self.plain_metrics, **(self.intras if any(p.is_by_client for p in self.logged) else {})}
+
+    @cached_property
+    def plain_metrics(self) -> dict[str, MetricFacts]:
+        """The metrics of all segments, by name, without intra."""
         return {facts.name: facts for segment in self.segments for facts in segment.metrics}
+
+    @cached_property
+    def intras(self) -> dict[str, MetricFacts]:
+        """The intra of each metric, which may come; a metric that has the name of one is before it."""
+        intras = [facts.intra for facts in self.plain_metrics.values()]
+        return {facts.name: facts for facts in intras if facts.name not in self.plain_metrics}
 
     def line(self, name: str) -> Line:
         """A line by its name; of a metric that has no score yet an empty one."""
-        check_choice(name, dict.fromkeys([*self.metrics, *self.lines]), "metric")
-        return self.lines[name] if name in self.lines else self._line(name, self.metrics[name], [])
+        known = {**self.metrics, **(self.intras if name in self.intras else {})}
+        check_choice(name, dict.fromkeys([*known, *self.lines]), "metric")
+        return self.lines[name] if name in self.lines else self._line(name, known[name], [])
 
     def _line(self, name: str, facts: MetricFacts, points: Sequence[Point]) -> Line:
-        rows = [p.clients[p.segment.position(facts.name)] for p in points if p.clients is not None]
+        mixtures = [self._mixture_scores(facts, p) for p in points]
+        rows = [p.client_scores(facts) if m is None else m[0] for p, m in zip(points, mixtures, strict=True)]
         clients = np.array(rows, dtype=np.float64).reshape(len(points), len(self.names))
         counted = np.array(self.weights) > 0
         shares = np.array(self.weights)[counted]
         with np.errstate(invalid="ignore"):
             avg = np.array([math.fsum(row) if np.isfinite(row).all() else row.sum()
                             for row in clients[:, counted] * shares])  # fmt: skip
-        pooled = [self._all(facts, point, a) for point, a in zip(points, avg, strict=True)]
+        pooled = [
+            self._all(facts, point, a) if m is None else m[1:]
+            for point, a, m in zip(points, avg, mixtures, strict=True)
+        ]
         steps = np.array([p.step for p in points], dtype=np.int64)
         values = np.array([value for value, _ in pooled], dtype=np.float64)
         errors = np.array([self._errors(facts, p) for p in points]).reshape(len(points), 3)
@@ -396,11 +213,30 @@ class RunHistory:
         return np.asarray(point.row_errors[point.segment.position(facts.name)], dtype=np.float64)
 
     def _errors(self, facts: MetricFacts, point: Point) -> np.ndarray:
-        is_known = point.errors is not None and point.segment.weights == self.weights
+        is_known = point.errors is not None and point.segment.weights == self.weights and not facts.of
         return point.errors[point.segment.position(facts.name)] if is_known else np.full(3, math.nan)  # type: ignore[index]
 
+    def _mixture_scores(self, facts: MetricFacts, point: Point) -> tuple[np.ndarray, float, str] | None:
+        """The clients' scores and the pooled one with the mixture Σ λ_i S_G,i of other weights than those logged.
+
+        None where the weights move no mixture.
+        """
+        segment = point.segment
+        if not point.is_by_client or facts.of or segment.weights == self.weights:
+            return None
+        scores = None
+        if facts.kind == "fid":
+            parts = self.array(segment.frames.get("moments")), self.array(point.frames.get("own moments"))
+            scores = mixture_fid(*parts, self.weights)
+        elif facts.kind == "kid" and (gap := self.kid_gap(segment, facts.name)) is not None:
+            means = self.client_kernel_means(segment, segment.position(facts.name))
+            scores = mixture_kid(means, self.array(point.frames.get(f"own means {facts.name}")), self.weights, gap)
+        return (np.full(len(self.names), math.nan), math.nan, UNKNOWN) if scores is None else (*scores, EXACT)
+
     def _all(self, facts: MetricFacts, point: Point, avg: float) -> tuple[float, str]:
-        """The pooled score of a point, and how it is known."""
+        """The pooled score of a point, and how it is known; intra has none."""
+        if facts.of:
+            return math.nan, UNKNOWN
         assert point.all is not None
         segment, stored = point.segment, float(point.all[point.segment.position(facts.name)])
         if segment.weights == self.weights:
@@ -479,12 +315,19 @@ class RunHistory:
 
     def spread(self, segment: Segment) -> float:
         """The variance of the pooled clients under the weights, all features together; NaN where it is not known."""
-        centres = self.array(segment.frames.get("centres"))
+        return self._mixture_variance(segment.frames.get("centres"))
+
+    def variance(self, point: Point) -> float:
+        """The variance of the generated rows, all features together, of a mixture under the weights."""
+        if not point.is_by_client or point.segment.weights == self.weights:
+            return point.variance
+        return self._mixture_variance(point.frames.get("own centres"))
+
+    def _mixture_variance(self, frame: Frame | None) -> float:
+        centres = self.array(frame)
         if centres is None or centres.ndim != 2 or len(centres) != len(self.names):
             return math.nan
-        shares = np.array(self.weights)
-        mean = shares @ centres[:, 1:]
-        return float(shares @ (centres[:, 0] + np.sum((centres[:, 1:] - mean) ** 2, axis=1)))
+        return float(mixture_centre(centres, self.weights)[0])
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -525,26 +368,6 @@ class RunHistory:
         names = list(dict.fromkeys(name for point in points for name in point.losses))
         columns = {name: [point.losses.get(name, math.nan) for point in points] for name in names}
         return pd.DataFrame({"step": [point.step for point in points], **columns})
-
-
-def pack_moments(moments: Moments) -> np.ndarray:
-    """Pack moments as count, mean and the triangular root of the covariance, 1 + d + d(d+1)/2 numbers."""
-    mean, root = (to_numpy(to_float64(part)) for part in (moments.mean, moments.root))
-    d = len(mean)
-    square = np.zeros((d, d))
-    triangle = np.linalg.qr(root, mode="r")
-    square[: len(triangle)] = triangle
-    return np.concatenate([[moments.count], mean, square[np.triu_indices(d)]])
-
-
-def unpack_moments(packed: np.ndarray) -> Moments:
-    """Unpack moments; ValueError where they are none, or not those of rows or of a distribution."""
-    d = max(1, int((np.sqrt(8.0 * len(packed) + 1.0) - 3.0) / 2.0))
-    if 1 + d + d * (d + 1) // 2 != len(packed) or not (np.isfinite(packed[1:]).all() and packed[0] >= 2):
-        raise ValueError("are not moments")
-    root = np.zeros((d, d))
-    root[np.triu_indices(d)] = packed[d + 1 :]
-    return Moments(float(packed[0]), np.array(packed[1 : d + 1]), root, None)
 
 
 def _merge_points(old: Point | None, new: Point) -> Point:

@@ -64,12 +64,13 @@ class Monitor(RunApi, Lab):
     samples : rows that are drawn of a function or module at each step, always of the same latents
     seed : of the latents
     checkpoints : of a folder that keeps the best state dicts, made where it is not there; needs safetensors
-    keep : rules, each a metric and an aggregate such as ("fid", "all"), whose best step stays in that folder
+    keep : rules, each a metric and an aggregate such as ("fid", "all") or ("fid", "intra"), whose best step stays there
     state : a function that returns tensors or arrays by name; by default the state dict of the module that is logged
 
     Attributes
     ----------
-    table : DataFrame (step, metric, avg, all, gap)
+    table : DataFrame (step, metric, avg, all, gap); of a generator with one distribution for each client metrics such
+        as "fid_intra", too, whose avg is the mean of the clients with what was made for them, and which have no all
     scores : DataFrame (step, metric, client, value)
     losses : DataFrame, a row a step and a column a loss
     alarms : DataFrame (step, alarm, words)
@@ -225,13 +226,13 @@ class Monitor(RunApi, Lab):
             history = self._live_run.history
             points, segments, last = self._sent
             added = history.logged[points:]
-            goes_on = bool(self.past) and history.segments == segments
+            goes_on = bool(self.past) and history.segments == segments and tuple(metrics_of(history)) == self._metrics
             goes_on = goes_on and all(point.step > last for point in added)
             if goes_on and len(added) <= MIN_NEW_STEPS + NEW_STEPS_SHARE * points:
                 recent = {"of": points, **encode_history(history_tail(history, added), last)}
                 return self._write(recent=recent, told=describe_status(self._live_run))
             self._metrics = tuple(metrics_of(history))
-            code = making_of([m.name for m in self._metrics], self._is_kept)
+            code = making_of(list(history.plain_metrics), self._is_kept)
             self._write(run={**describe_run(history, self._is_kept), "code": code})
             past = {"id": len(history.logged), **encode_history(history, kept=self._marked_steps)}
             self._sent = len(history.logged), history.segments, max((p.step for p in history.logged), default=-1)
@@ -287,7 +288,7 @@ class Monitor(RunApi, Lab):
     def to_code(self) -> str:
         """Python that shows this state again, of the run in the notebook."""
         return self._scene.to_code(
-            making_of([m.name for m in self._metrics], self._is_kept, self._comparison is not None)
+            making_of(list(self._live_run.history.plain_metrics), self._is_kept, self._comparison is not None)
         )  # type: ignore[no-any-return]
 
     def _settle(self) -> None:

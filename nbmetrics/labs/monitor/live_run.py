@@ -23,7 +23,8 @@ from ...errors import InvalidInput, caller_level, check_count, check_flag, check
 from . import alarms as rules
 from .checkpoint_files import BestRule, CheckpointFolder, check_step_rule
 from .generator_sampling import GeneratorSampler, StepSample
-from .history import LAST_STEP, MAX_LOSSES, Point, RunHistory, Segment, read_history
+from .history import RunHistory, read_history
+from .log_events import LAST_STEP, MAX_LOSSES, Point, Segment
 from .loop_timing import Budget, StepClock, watch_cells
 from .run import Run
 from .run_folder import LogReader, Writer, resolve_folder
@@ -97,9 +98,7 @@ class LiveRun(Run):
         is_kept_whole = check_flag(keep_all, "keep_all")
         scoring = Scoring(federation, metrics, seed)
         count = scoring.samples = check_draw(samples, scoring.federation.dim, "samples", minimum=2)
-        of_images = scoring.extraction is not None
-        sampler = GeneratorSampler(count, scoring.seed, scoring.federation.dim, of_images)
-        self._sampler: GeneratorSampler | None = sampler
+        self._sampler: GeneratorSampler | None = GeneratorSampler(count, scoring.seed, scoring.federation)
         self.path = resolve_folder(tempfile.mkdtemp(prefix="nbmetrics-run-") if path is None else path)
         if path is None:
             weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
@@ -257,7 +256,7 @@ class LiveRun(Run):
         for name, function in (("save", save), ("discard", discard)):
             if not callable(function) and not (name == "discard" and function is None):
                 raise InvalidInput(name, f"got {shown(function)}", "Give a function of one step")
-        checked = check_step_rule(rule, self.history.metrics)
+        checked = check_step_rule(rule, self.history.plain_metrics)
         self._best_rules.append(BestRule(checked, self.history, save, discard))
 
     @property

@@ -4,13 +4,15 @@ what the run is of, what it costs, and what follows under weights.
 past    {"lines": {name: line}, "losses": {name: series}, "left_out": 0}
 recent  the same of what came later
 line    {"metric": 0, "label": "FID", "steps", "clients", "avg", "all", "gap", "errors"}: float64, but clients (S, k)
-        and errors (S, 3), those of avg, all and gap, float32 by rows
+        and errors (S, 3), those of avg, all and gap, float32 by rows; "moves": true where clients follow the weights
 series  {"steps", "values"}
-run     {"clients", "weights", "metrics": [{"name", "label", "higher", "best", "kind"}], "gaps": {}, "kept": false}
+run     {"clients", "weights", "metrics": [{"name", "label", "higher", "best", "kind", "of"}], "gaps": {},
+         "kept": false}: `of` is the metric whose intra it is, else ""
 told    {"counts": "…", "cost": "…", "troubles": ["…"]}, and of a live run "last_step", the time of the last one in
          seconds since 1970
 result  {"weights", "lines": {name: {"best": {"avg", "all"}, "sets": {…} or null, "headline", "words", "status",
-         "note", "steps", "all"}}, "alarms": [{"step", "alarm", "words"}]}: `steps`, `all`, `errors` under other weights
+         "note", "steps", "all"}}, "alarms": [{"step", "alarm", "words"}]}: `steps`, `all`, `errors` under other
+         weights, and of a line that moves `avg`, and `clients` where they are not too many
 samples {"side": of pictures, 0 of points, "low", "high", "steps": [0, 100, …], "rows": [base64 of float32 (n, 2), or of
          bytes (n, side²), …]}, of the first, last and best steps, those of alarms, and others evenly spread
 """
@@ -74,6 +76,7 @@ def encode_history(history: RunHistory, after: float = -math.inf, kept: Sequence
         all_steps.update(line.steps.tolist())
         sent.update(line.steps[places].tolist())
         facts = {"metric": names.index(line.facts.name), "label": line.label}
+        facts |= {"moves": True} if history.lines[name].moves else {}
         encoded_lines[name] = {**facts, **_encode_line(_select(line, places))}
     for name, (steps, values) in losses.items():
         places = select_steps(steps, (values,), share, kept)
@@ -89,8 +92,8 @@ def _encode_line(line: Line) -> dict[str, str]:
 
 
 def metrics_of(history: RunHistory) -> list[Any]:
-    """Return the facts of all metrics, each once, as of the last segment."""
-    return list({facts.name: facts for segment in history.segments for facts in segment.metrics}.values())
+    """Return the facts of all metrics and of their intra, where there is one, each once, as of the last segment."""
+    return list(history.metrics.values())
 
 
 def _later(line: Line, after: float) -> Line:
@@ -142,7 +145,7 @@ def encode_gaps(history: RunHistory) -> dict[str, Any]:
     """Encode KID's gaps as tables for any weights, see toolkit/view/kid_gap.js, where all segments share them."""
     gaps = {}
     k = len(history.names)
-    for facts in (facts for facts in metrics_of(history) if facts.kind == "kid" and k <= MAX_GAP_CLIENTS):
+    for facts in (facts for facts in history.plain_metrics.values() if facts.kind == "kid" and k <= MAX_GAP_CLIENTS):
         where = [(segment, segment.position(facts.name)) for segment in history.segments]
         started = [
             (segment, place) for segment, place in where if place >= 0 and segment.frames
@@ -157,7 +160,7 @@ def encode_gaps(history: RunHistory) -> dict[str, Any]:
 def describe_run(history: RunHistory, is_kept: bool) -> dict[str, Any]:
     """Return what does not change while a run goes on."""
     facts = [
-        {"name": m.name, "label": m.label, "higher": m.higher_is_better, "best": m.best, "kind": m.kind}
+        {"name": m.name, "label": m.label, "higher": m.higher_is_better, "best": m.best, "kind": m.kind, "of": m.of}
         for m in metrics_of(history)
     ]
     names, weights = list(history.names), list(history.weights)
@@ -213,6 +216,10 @@ def _judge_line(history: RunHistory, line: Line, is_own: bool, is_whole: bool) -
             judgement["errors"] = encode_numbers(line_errors(history, line), "<f4")
     if not is_own:
         judgement |= {"steps": encode_numbers(line.steps), "all": encode_numbers(line.all), "kind": _commonest(line)}
+    if not is_own and line.moves:
+        judgement["avg"] = encode_numbers(line.avg)
+        if 4 * line.clients.size <= MAX_MESSAGE_BYTES:
+            judgement["clients"] = encode_numbers(line.clients, "<f4")
     return judgement
 
 

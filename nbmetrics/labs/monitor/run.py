@@ -96,8 +96,10 @@ class Run:
     def with_weights(self, weights: Any) -> Run:
         """The run as it is now under other weights, by name or in order: its table, best checkpoints and alarms.
 
-        avg and KID-all are exact; FID-all too up to 64 features, from moments in the log, and beyond to first order
-        (`history.lines["fid"].kinds`). Other metrics have no *all* there.
+        avg, intra and KID-all are exact; FID-all too up to 64 features, from moments in the log, and beyond to first
+        order (`history.lines["fid"].kinds`). Other metrics have no *all* there. Of a generator with one distribution
+        for each client, whose mixture moves with the weights, avg and all are known of KID, and of FID up to 64
+        features; else they are NaN.
         """
         return Run(self.history.with_weights(weights), list(self._rules))
 

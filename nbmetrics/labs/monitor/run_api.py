@@ -31,7 +31,8 @@ class RunApi:
         step : a whole number, 0 or more; steps may come in any order, and one that comes twice is taken anew
         source : a torch module with `latent_dim`, a function `(n, rng) -> rows`, rows (or images, where the clients
             are), or a distribution; None where there are only losses. Drawn at once, in evaluation mode, of the same
-            seed at every step; modules and all random streams are left as they were
+            seed at every step; modules and all random streams are left as they were. `nm.Generator.by_client`, or a
+            dict client -> source, has one distribution for each client, and adds the lines of intra
         losses : numbers by name; tensors are not waited for
 
         Returns
@@ -55,7 +56,7 @@ class RunApi:
 
         Parameters
         ----------
-        rule : such as ("fid", "all")
+        rule : such as ("fid", "all"), or ("fid", "intra")
         save : called with the step inside the `log` or `keep` that takes it for scoring, before that returns, so the
             weights are still those of the step. It is called for each such step: what is best is known later
         discard : called with a step, on another thread, as soon as scores show that it is not the best, or no longer
@@ -100,7 +101,7 @@ class RunApi:
         return self._live_run.troubles
 
     def best(self, metric: str) -> dict[str, int | None]:
-        """The step with the best score by avg and by all, None where there is none yet."""
+        """The step with the best score by avg and by all, None where there is none yet; "fid_intra" has avg alone."""
         return self._live_run.best(metric)
 
     def best_set(self, metric: str) -> dict[str, list[int]]:
@@ -113,8 +114,9 @@ class RunApi:
     def with_weights(self, weights: Any) -> Run:
         """The run as it is now under other weights, by name or in order: its table, best checkpoints and alarms.
 
-        avg and KID-all are exact; FID-all too up to 64 features, from moments in the log, and beyond to first order.
-        Other metrics have no *all* there.
+        avg, intra and KID-all are exact; FID-all too up to 64 features, from moments in the log, and beyond to first
+        order. Other metrics have no *all* there. Of a generator with one distribution for each client, whose mixture
+        moves with the weights, avg and all are known of KID, and of FID up to 64 features; else they are NaN.
         """
         return self._live_run.with_weights(weights)
 

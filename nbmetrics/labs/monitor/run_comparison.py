@@ -123,10 +123,13 @@ def _centres(history: RunHistory) -> list[np.ndarray]:
 
 def _sentence(sides: list[RunHistory], name: str) -> str:
     lines = [history.lines[name] for history in sides]
-    label, verdicts = lines[0].facts.label, {part: _verdict(sides, lines, part) for part in PARTS}
+    facts, verdicts = lines[0].facts, {part: _verdict(sides, lines, part) for part in PARTS}
+    avg, of_all = facts.label_of("avg"), facts.label_of("all")
+    if facts.of:
+        return f"Best of both runs by {avg}: {verdicts['avg']}."
     if verdicts["avg"] == verdicts["all"]:
-        return f"Best of both runs by {label}-avg and {label}-all: {verdicts['all']}."
-    return f"Best of both runs by {label}-avg: {verdicts['avg']}. By {label}-all: {verdicts['all']}."
+        return f"Best of both runs by {avg} and {of_all}: {verdicts['all']}."
+    return f"Best of both runs by {avg}: {verdicts['avg']}. By {of_all}: {verdicts['all']}."
 
 
 def _verdict(sides: list[RunHistory], lines: list[Line], part: str) -> str:

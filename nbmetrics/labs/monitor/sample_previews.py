@@ -5,6 +5,7 @@ made of images.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,19 @@ class SamplePreviews:
         count = MAX_POINTS if rows.shape[1] <= MAX_POINT_DIM else MAX_PICTURES
         with np.errstate(over="ignore"):
             return {"rows": to_numpy(rows[:count, :]).astype(np.float32)}
+
+    def take_by_client(
+        self, sources: Sequence[Any], rows: Sequence[Any], weights: Sequence[float]
+    ) -> dict[str, np.ndarray]:
+        """Return the same of what was made for each client, in proportion to the weights."""
+        each = [self.take(Generator(source), own) for source, own in zip(sources, rows, strict=True)]
+        if not all(each) or len({part["rows"].shape[1] for part in each}) > 1:
+            return {}
+        count = MAX_POINTS if each[0]["rows"].shape[1] <= MAX_POINT_DIM else MAX_PICTURES
+        middles = (np.arange(count) + 0.5) / count
+        places = np.searchsorted(np.cumsum(weights), middles).clip(max=len(weights) - 1)
+        counts = np.bincount(places, minlength=len(weights))
+        return {"rows": np.concatenate([part["rows"][:n] for part, n in zip(each, counts, strict=True)])}
 
     def _has_pixel_rows(self) -> bool:
         if self._are_pixels is None:

@@ -12,22 +12,23 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import row_blocks, to_float64, to_numpy
+from ...arrays import check_same_order, row_blocks, to_float64, to_numpy
 from ...distributions import has_moments
 from ...errors import InvalidInput, check_count, refusal_of
-from ...evaluation.cells import Cell
+from ...evaluation.cells import Cell, UnweightableRows
 from ...evaluation.compute import GeneratorState, MetricState
 from ...evaluation.heterogeneity import client_kernel_means
 from ...evaluation.noise import InfluenceNoise, Multipliers
-from ...evaluation.samples import ClientSamples, GeneratorSamples, resolve_metrics
+from ...evaluation.samples import ByClientSamples, ClientSamples, GeneratorSamples, resolve_metrics, samples_of
 from ...federation import Client, Federation, Generator
-from ...metrics.base import Metric, Sample
+from ...metrics.base import Metric, Sample, terms_of
 from ...metrics.fid.metric import FID
 from ...metrics.kid.estimators import AllPairs
 from ...metrics.kid.metric import KID
 from ...metrics.stratified import InfluenceValues, Strata
 from ...summaries.moments import Moments
-from .history import pack_moments
+from .by_client_points import mixture_centre, own_means, own_moments
+from .packed_moments import pack_moments
 from .sample_previews import SamplePreviews
 
 # Draws of the noise of a score.
@@ -62,6 +63,9 @@ class StepScores:
     row_errors : (k + 2,) standard errors of clients, avg and all from the generated rows alone, the clients' rows being
         the same at every step; None where they are not known
     slopes : (k,) of `all`, see `Metric.slopes`; None where other things tell it
+    own : (k,) scores of each client with what was made for it; None where all clients have one distribution
+    own_arrays : what is kept of it for other weights, by name, see by_client_points.py
+    is_own_only : whether there are no other scores, as the metric cannot weight the rows of a mixture
     why : reasons for what is NaN
     """
 
@@ -73,6 +77,9 @@ class StepScores:
     errors: tuple[float, float, float] = (np.nan, np.nan, np.nan)
     row_errors: np.ndarray | None = None
     slopes: np.ndarray | None = None
+    own: np.ndarray | None = None
+    own_arrays: dict[str, np.ndarray] = field(default_factory=dict)
+    is_own_only: bool = False
     why: tuple[str, ...] = ()
 
 
@@ -178,17 +185,24 @@ class Scoring:
 
         Parameters
         ----------
-        rows : what a `Generator` takes, drawn already
+        rows : what a `Generator` takes, drawn already; where it has one distribution for each client, a dict of these
         is_paired : whether its rows were made of the same latents as those of other steps
         position : of the step among all, which seeds the noise of rows that were not
         """
         self.prepare()
         generator = Generator(rows, name="generator")
-        drawn = GeneratorSamples(generator.through(self.extraction), [self.seed, 1, position], None, self.federation)
+        parties: tuple[Any, ...] = (*self.federation.clients, *generator.for_clients(self.names))
+        check_same_order([(party.name or "", party.columns) for party in parties], "source")
+        drawn = samples_of(generator, [self.seed, 1, position], self.extraction, (None, self.federation))
         column = GeneratorState(drawn, 0 if is_paired else 1 + position)
-        return {c.metric.name: self._score_metric(c, column) for c in self.clients}, self._row_arrays(drawn, generator)
+        scores = {c.metric.name: self._score_metric(c, column) for c in self.clients}
+        if isinstance(drawn, ByClientSamples):
+            return scores, self._own_row_arrays(drawn, generator)
+        return scores, self._row_arrays(drawn, generator)
 
     def _score_metric(self, clients: MetricState, column: GeneratorState) -> StepScores:
+        if column.is_by_client:
+            return self._score_by_client(clients, column)
         try:
             summary, _ = clients.summary_of(column, self.weights)
             column = replace(column, summary=summary)
@@ -205,7 +219,36 @@ class Scoring:
         slopes = None
         if not is_kid(clients) and not self._is_exact(clients):
             slopes = clients.slopes(column, self.weights)
-        return StepScores(scores, of_all.value, named, noise, all_noise, errors, row_errors, slopes, tuple(refused))
+        return StepScores(scores, of_all.value, named, noise, all_noise, errors, row_errors, slopes, why=tuple(refused))
+
+    def _score_by_client(self, clients: MetricState, column: GeneratorState) -> StepScores:
+        """Score the mixture with all clients, and what was made for each client with that one."""
+        nothing = np.full(len(self.names), np.nan)
+        try:
+            summary, answers = clients.summary_of(column, self.weights)
+            assert answers is not None
+            column = replace(column, summary=summary, answers=answers)
+            pairs = zip(clients.summaries, answers, strict=True)
+            own = [Cell.of(terms_of(clients.metric, real, answer)) for real, answer in pairs]
+        except InvalidInput as error:
+            return StepScores(nothing, np.nan, own=nothing, why=(str(error),))
+        values = np.array([cell.value for cell in own])
+        reasons = dict.fromkeys(str(cell.refusal) for cell in own if cell.refusal is not None)
+        if isinstance(summary, UnweightableRows):
+            return StepScores(nothing, np.nan, own=values, is_own_only=True, why=tuple(reasons))
+        cells = [Cell.of(terms) for terms in clients.terms(column, range(len(self.names)))]
+        of_all = clients.pooled_cell(column, self.weights)
+        reasons |= dict.fromkeys(str(cell.refusal) for cell in (*cells, of_all) if cell.refusal is not None)
+        scores, named = np.array([cell.value for cell in cells]), {name: float(v) for name, v in of_all.terms.items()}
+        arrays = self._own_arrays(clients, answers)
+        return StepScores(scores, of_all.value, named, own=values, own_arrays=arrays, why=tuple(reasons))
+
+    def _own_arrays(self, clients: MetricState, answers: Sequence[Any]) -> dict[str, np.ndarray]:
+        """Return what is kept to score the mixture under other weights."""
+        moments = own_moments(answers) if self._is_exact(clients) else None
+        means = own_means(clients.metric.estimator, clients.summaries, answers) if is_kid(clients) else None  # type: ignore[attr-defined]
+        named = {"own moments": moments, f"own means {clients.metric.name}": means}
+        return {name: array for name, array in named.items() if array is not None}
 
     def _noise(
         self, clients: MetricState, column: GeneratorState
@@ -250,6 +293,17 @@ class Scoring:
         if not any(map(self._is_exact, self.clients)):
             return arrays
         return {**arrays, "moments": pack_moments(FID().summarize(sample))}
+
+    def _own_row_arrays(self, drawn: ByClientSamples, generator: Generator) -> dict[str, np.ndarray]:
+        """Return `centre`, as above, of the mixture, "own centres" of what was made for each client, and `rows`."""
+        samples = [member.whole(self.clients[0].metric) for member in drawn.members]
+        centres = [_centre(sample) for sample in samples]
+        known = [centre for centre in centres if centre is not None]
+        sources = [member.source for member in generator.for_clients(self.names)]
+        previews = self._previews.take_by_client(sources, [sample.rows for sample in samples], self.weights)
+        if len(known) < len(centres):
+            return previews
+        return {"centre": mixture_centre(np.stack(known), self.weights), "own centres": np.stack(known), **previews}
 
     def _is_exact(self, clients: MetricState) -> bool:
         """Whether pooled scores under other weights are made from moments."""

@@ -20,7 +20,7 @@ import numpy as np
 from ...errors import printable, shown
 from ...threads import start_thread
 from .generator_sampling import StepSample
-from .history import MAX_REASONS, Point, Segment
+from .log_events import MAX_REASONS, Point, Segment
 from .loop_timing import Budget, one_blas_thread
 from .run_folder import MAX_FRAME_BYTES, Writer, encode_losses
 from .scoring import Scoring, StepScores
@@ -284,9 +284,10 @@ class ScoringThread:
             none = np.full(shape, np.nan)
             why = (printable(str(error) or type(error).__name__, MAX_ERROR_LETTERS),)
             terms: tuple[dict[str, float], ...] = ({},) * shape[0]
-            return replace(point, count=sample.count, clients=none, all=none[:, 0], why=why, terms=terms), {
-                "clients": none
-            }
+            lost = replace(point, count=sample.count, clients=none, all=none[:, 0], why=why, terms=terms)
+            if sample.is_by_client:
+                return replace(lost, own=none), {"clients": none, "own": none}
+            return lost, {"clients": none}
         parts = list(scores.values())
         clients = np.stack([part.clients for part in parts])
         reasons = dict.fromkeys(printable(why, MAX_ERROR_LETTERS) for part in parts for why in part.why)
@@ -301,6 +302,11 @@ class ScoringThread:
             variance=float(arrays["centre"][0]) if "centre" in arrays else np.nan,
             why=tuple(reasons)[:MAX_REASONS],
         )
+        own = [part.own for part in parts if part.own is not None]
+        if own:
+            names = tuple(name for name, part in scores.items() if part.is_own_only)
+            scored, arrays = replace(scored, own=np.stack(own), own_only=names), {**arrays, "own": np.stack(own)}
+            arrays |= {name: array for part in parts for name, array in part.own_arrays.items()}
         row_errors = [part.row_errors for part in parts]
         if any(errors is not None for errors in row_errors):
             unknown = np.full(shape[1] + 2, np.nan)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...errors import InvalidInput, printable, shown
-from .history import Point, RunHistory
+from .history import RunHistory
+from .log_events import Point
 
 PARTS = ("avg", "all", "gap")
 MAX_ERROR_LETTERS = 300
@@ -71,12 +72,15 @@ def step_values(history: RunHistory, added: Sequence[Point]) -> Iterator[tuple[i
 
 
 def history_tail(history: RunHistory, added: Sequence[Point]) -> RunHistory:
-    """Return the history of those points, and the first of each segment, whose number of rows names the lines."""
-    firsts: dict[int, Point] = {}
+    """Return the history of those points, and the first of each kind of each segment, whose rows name the lines."""
+    missing = {(s.number, kind) for s in history.segments for kind in {point.is_by_client for point in added}}
+    firsts: dict[tuple[int, bool], Point] = {}
     for point in history.logged:
-        if point.is_scored and point.segment.number not in firsts:
-            firsts[point.segment.number] = point
-            if len(firsts) == len(history.segments):
+        key = point.segment.number, point.is_by_client
+        if point.is_scored and key not in firsts:
+            firsts[key] = point
+            missing.discard(key)
+            if not missing:
                 break
     known = set(map(id, added))
     return history.with_points([*(first for first in firsts.values() if id(first) not in known), *added])

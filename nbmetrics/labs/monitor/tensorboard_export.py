@@ -47,7 +47,7 @@ def _scalars(history: RunHistory) -> Any:
     """Yield (tag, step, value) of scores, of each client's scores, and of losses."""
     for name, line in history.lines.items():
         steps = line.steps.tolist()
-        for part in ("avg", "all", "gap"):
+        for part in line.parts:
             yield from ((f"{name}/{part}", *at) for at in zip(steps, getattr(line, part).tolist(), strict=True))
         for client, scores in zip(history.names[:MAX_CLIENTS_WRITTEN], line.clients.T.tolist(), strict=False):
             yield from ((f"{name} of clients/{client}", *at) for at in zip(steps, scores, strict=True))

@@ -9,8 +9,9 @@ import pytest
 import nbmetrics as nm
 from nbmetrics import InvalidInput
 from nbmetrics.labs.monitor import alarm_rules, alarms
-from nbmetrics.labs.monitor.history import Point, RunHistory, Segment
+from nbmetrics.labs.monitor.history import RunHistory
 from nbmetrics.labs.monitor.live_run import LiveRun
+from nbmetrics.labs.monitor.log_events import Point, Segment
 
 FID = {"name": "fid", "label": "FID", "higher_is_better": False, "best": None, "kind": "fid", "mixes": False}
 KID = {**FID, "name": "kid", "label": "KID", "kind": "kid", "mixes": True}

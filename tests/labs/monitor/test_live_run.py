@@ -201,7 +201,10 @@ def test_what_goes_wrong_is_told_and_the_loop_goes_on(monitored):
         ("source", (0, 3)),
         ("source", (0, "folder")),
         ("source", (0, lambda: 0)),
-        ("source: has one distribution for each client", (0, nm.Generator.by_client({"a": np.zeros((5, 3))}))),
+        ("source: has no source for clients 'b', 'c'", (0, nm.Generator.by_client({"a": np.zeros((5, 2))}))),
+        ("source: has a source for unknown client 'd'", (0, dict.fromkeys("abcd", np.zeros((5, 2))))),
+        ("source, client 'b': has shape", (0, dict.fromkeys("abc", np.zeros((5, 2))) | {"b": np.zeros((5, 3))})),
+        ("source, client 'c': got", (0, dict.fromkeys("ab", np.zeros((5, 2))) | {"c": {}})),
         ("losses", (0, None)),
     ],
 )

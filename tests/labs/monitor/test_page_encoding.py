@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbmetrics.labs.monitor import page_encoding as packing
-from nbmetrics.labs.monitor.history import Point, RunHistory, Segment
+from nbmetrics.labs.monitor.history import RunHistory
+from nbmetrics.labs.monitor.log_events import Point, Segment
 from nbmetrics.labs.monitor.page_encoding import encode_history, select_steps
 
 FID = {"name": "fid", "label": "FID", "higher_is_better": False, "best": None, "kind": "fid", "mixes": False}

@@ -16,7 +16,8 @@ import pytest
 
 from nbmetrics import InvalidInput
 from nbmetrics.labs.monitor import run_folder
-from nbmetrics.labs.monitor.history import Point, Segment, read_history
+from nbmetrics.labs.monitor.history import read_history
+from nbmetrics.labs.monitor.log_events import Point, Segment
 from nbmetrics.labs.monitor.run_folder import PENDING
 from tests import ROOT
 from tests.waiting import until

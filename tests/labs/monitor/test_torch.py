@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+import nbmetrics as nm
 from nbmetrics.labs.monitor.live_run import LiveRun
 
 torch = pytest.importorskip("torch", reason="modules are PyTorch's")
@@ -31,6 +32,9 @@ class Net(torch.nn.Module):
 
     def sample(self, n, rng):
         return self(torch.from_numpy(rng.normal(size=(n, 3)).astype(np.float32)))
+
+    def sample_of(self, client, n, rng):
+        return self.sample(n, rng) + float(client == "b")
 
 
 def trained(hand_over):
@@ -60,6 +64,9 @@ SOURCES = {
     "a module": lambda net: net,
     "its method": lambda net: net.sample,
     "rows": lambda net: net.last.weight.T,  # which the optimiser changes in place
+    "its method by client": lambda net: nm.Generator.by_client(net.sample_of),
+    "a module for each client": lambda net: {"a": net, "b": net.sample},
+    "rows by client": lambda net: {"a": net.last.weight.T, "b": net.last.weight.T},
 }
 
 
@@ -68,8 +75,11 @@ def test_training_is_bitwise_the_same_with_a_monitor(monitor, source):
     plain, modes = trained(lambda step, net, loss: None)
     found, found_modes = trained(lambda step, net, loss: monitor.log(step, SOURCES[source](net), loss=loss))
     assert all(torch.equal(a, b) for a, b in zip(found, plain, strict=True)) and modes == found_modes
-    assert monitor.wait(60) and monitor.table["step"].tolist() == list(range(STEPS))
-    assert np.isfinite(monitor.table["all"]).all()
+    assert monitor.wait(60) and set(monitor.table["metric"]) >= {"fid"}
+    table = monitor.table.query("metric == 'fid'")
+    assert table["step"].tolist() == list(range(STEPS)) and np.isfinite(table["all"]).all()
+    if "client" in source:
+        assert np.isfinite(monitor.history.lines["fid_intra"].avg).all()
     assert monitor.losses["loss"].tolist() == [float(loss) for loss in plain[-STEPS - 1 : -1]]
 
 
@@ -82,3 +92,21 @@ def test_a_module_that_does_not_change_scores_the_same_at_every_step(monitor):
     assert monitor.wait(60)
     first, second, third, fourth, fifth = monitor.table["all"]
     assert first == second and third == fourth == fifth
+
+
+def test_what_a_module_makes_for_each_client_is_of_latents_of_its_own_and_the_same_at_every_step(monitor):
+    torch.manual_seed(1)
+    net, seen = Net(), []
+
+    def source(client, n, rng):
+        seen.append(torch.rand(2).tolist())
+        return rng.normal(size=(n, 2))
+
+    sources = [{"a": net, "b": net.sample}] * 2 + [nm.Generator.by_client(net.sample_of)] * 2
+    for step, each in enumerate([*sources, *[nm.Generator.by_client(source)] * 2]):
+        torch.rand(step)
+        assert monitor.log(step, each)
+    assert monitor.wait(60)
+    intra = monitor.history.lines["fid_intra"].avg
+    assert (intra[::2] == intra[1::2]).all() and len(set(intra)) == 3
+    assert seen[:2] == seen[2:] and seen[0] != seen[1]

@@ -51,10 +51,10 @@ export class ClientHeatmap {
 
   /** @param {Scene} scene @param {Numbers} numbers @param {Theme} theme @param {Line | undefined} line */
   paint(scene, { steps, step }, theme, line) {
-    this.root.hidden = !line?.stored.steps.length;
+    this.root.hidden = !line?.stored.steps.length || !line.clients;
     if (!line || this.root.hidden || !this.width) return;
     const { clients } = /** @type {Run} */ (this.store.model.get("run"));
-    const keys = [line.stored, this.width, theme.back, scene.client, steps[0], steps[steps.length - 1]];
+    const keys = [line.stored, line.clients, this.width, theme.back, scene.client, steps[0], steps[steps.length - 1]];
     if (keys.some((key, i) => key !== this.keys[i])) {
       this.keys = keys;
       this.draw(steps, line, clients, scene.client, theme);
@@ -70,10 +70,10 @@ export class ClientHeatmap {
   regrets = { values: new Float32Array(), cap: 1, isRatio: true };
 
   /** @param {Float64Array} steps @param {Line} line @param {string[]} clients @param {string} chosen @param {Theme} theme */
-  draw(steps, { stored, facts }, clients, chosen, theme) {
+  draw(steps, { stored, facts, clients: scores }, clients, chosen, theme) {
     const scale = stepScale(steps, [LEFT, Math.max(LEFT + 10, this.width - RIGHT)]);
     [this.atX, this.slope, this.first] = [scale.at, scale.slope, steps[0] - (steps.length > 1 ? 0 : 1)];
-    this.regrets = clientRegrets(stored.clients, clients.length, facts);
+    this.regrets = clientRegrets(scores ?? new Float32Array(), clients.length, facts);
     const height = Math.min(MAX_HEIGHT, clients.length * ROW_HEIGHT);
     const ratio = window.devicePixelRatio || 1;
     [this.canvas.width, this.canvas.height] = [Math.round(this.width * ratio), Math.round(height * ratio)];

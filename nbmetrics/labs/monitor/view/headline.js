@@ -80,7 +80,7 @@ export class ScoreTable {
       const { stored, avg, all, gap } = lines[n].line;
       const place = step === null ? -1 : nearest(stored.steps, step);
       setText(row.children[0], lines[n].run ? `${stored.label}, other run` : stored.label);
-      const scores = [avg[place], all ? all[place] : undefined, gap ? gap[place] : undefined];
+      const scores = [avg, all, gap].map((values) => (values ? values[place] : undefined));
       scores.forEach((score, c) => {
         setText(row.children[c + 1], score === undefined ? "–" : scoreText(score));
         if (score === undefined) row.children[c + 1].removeAttribute("data-value");
@@ -102,12 +102,16 @@ export function checkpointSentence(line, judgement) {
 function headlineOf(line, judgement) {
   const { facts, stored, best } = line;
   const label = facts.label;
-  if (best.avg === null) return `${stored.label} has no score yet.`;
+  if (best.avg === null)
+    return (
+      judgement?.headline ?? `${stored.label} ${line.avg ? "has no score yet" : "is not known for these weights"}.`
+    );
   if (judgement?.headline && isOfSameBest(line, judgement)) return judgement.headline;
+  const newest = best.avg === stored.steps[stored.steps.length - 1] ? ", the newest" : "";
+  if (facts.of) return `Keep step ${stepText(best.avg)}${newest}, best by ${label}.`;
   if (best.all === null) return `Best by ${label}-avg: step ${stepText(best.avg)}.`;
   if (best.avg !== best.all)
     return `Best by ${label}-avg: step ${stepText(best.avg)}; by ${label}-all: step ${stepText(best.all)}.`;
-  const newest = best.all === stored.steps[stored.steps.length - 1] ? ", the newest" : "";
   return `Keep step ${stepText(best.all)}${newest}, best by ${label}-avg and ${label}-all.`;
 }
 

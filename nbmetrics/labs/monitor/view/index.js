@@ -168,7 +168,7 @@ class Figures {
       history.lines.findIndex(({ facts }) => facts.name === metric),
     );
     const words = history.lines.map((line) => checkpointSentence(line, judgement?.[line.stored.name]));
-    return { drawing: this.figures[place].scores.root, words, table };
+    return { drawing: this.figures[place].main.root, words, table };
   }
 }
 
@@ -212,8 +212,8 @@ function clientRows({ clients }, { history: { lines }, step }) {
     .slice(0, MAX_TABLE_ROWS)
     .map((name, i) => [
       name,
-      ...lines.map(({ stored }, n) =>
-        places[n] < 0 ? "–" : scoreText(stored.clients[places[n] * clients.length + i]),
+      ...lines.map(({ clients: scores }, n) =>
+        places[n] < 0 || !scores ? "–" : scoreText(scores[places[n] * clients.length + i]),
       ),
     ]);
   return { heads, rows };

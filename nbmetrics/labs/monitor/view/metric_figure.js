@@ -1,6 +1,6 @@
 /**
- * One figure a metric: avg solid, all dashed, and the gap in a small plot of its own below; the best steps marked, and
- * the chosen client's own scores as a thin line.
+ * One figure a metric: avg solid, all dashed, and the gap in a small plot of its own below; of intra one line alone. The
+ * best steps are marked, and the chosen client's own scores are a thin line.
  *
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Curve } from "./step_plot.js"
@@ -15,6 +15,8 @@ import { StepPlot } from "./step_plot.js";
 
 // Standard errors on either side of a score that 95 % of its noise lies within.
 const REACH = 1.96;
+const UNKNOWN =
+  "Not known for these weights where the generator has one distribution for each client, as their mixture changes too.";
 
 export class MetricFigure {
   /** @param {Store} store @param {AbortSignal} signal @param {Scrubber} scrubber */
@@ -27,7 +29,9 @@ export class MetricFigure {
     const head = el("div", { class: "nbm-step-title", "aria-hidden": "true" }, [this.title, this.second]);
     this.scores = new StepPlot(store, signal, scrubber, 136, { hasAxis: false });
     this.gap = new StepPlot(store, signal, scrubber, 66);
-    this.image = el("div", { role: "img" }, [this.scores.root, this.gap.root]);
+    this.intra = new StepPlot(store, signal, scrubber, 150);
+    this.main = this.scores;
+    this.image = el("div", { role: "img" }, [this.scores.root, this.gap.root, this.intra.root]);
     this.note = el("p", { class: "nbm-note" });
     this.root = el("div", { class: "nbm-step-figure" }, [head, this.image, this.note]);
   }
@@ -40,7 +44,7 @@ export class MetricFigure {
     const beside = other?.lines.find(({ stored: { name } }) => name === stored.name);
     const keys = [line, steps, beside, client, alarms, judgement];
     if (keys.some((key, i) => key !== this.curves.keys[i])) {
-      const own = who < 0 ? [] : [column(stored.clients, who, run.clients.length)];
+      const own = who < 0 || !line.clients ? [] : [column(line.clients, who, run.clients.length)];
       const bands = bandsOf(line);
       const scores = [
         ...(beside ? curvesOf(beside, "nbm-step-other") : []),
@@ -52,19 +56,22 @@ export class MetricFigure {
       this.curves = { keys, scores, gaps: facts.kind === "kid" ? gaps.map((one) => steadyCurve(one, rounding)) : gaps };
     }
     const alarmSteps = alarms.map((alarm) => alarm.step);
-    this.scores.paint(steps, this.curves.scores, alarmSteps, step, keys);
-    this.gap.paint(steps, this.curves.gaps, alarmSteps, step, keys, "gap");
+    this.main = facts.of ? this.intra : this.scores;
+    for (const plot of [this.scores, this.gap, this.intra])
+      plot.root.style.display = (plot === this.intra) === !!facts.of ? "" : "none";
+    this.main.paint(steps, this.curves.scores, alarmSteps, step, keys);
+    if (!facts.of) this.gap.paint(steps, this.curves.gaps, alarmSteps, step, keys, "gap");
     this.paintWords(line, beside, step, who < 0 ? "" : client);
   }
 
   /** @param {Line} line @param {Line | undefined} beside @param {number | null} step @param {string} client */
   paintWords(line, beside, step, client) {
-    const { stored, all, isFirstOrder } = line;
+    const { stored, avg, isFirstOrder } = line;
     const { steps } = stored;
     const { clients } = /** @type {Run} */ (this.store.model.get("run"));
     const place = step === null ? -1 : nearest(steps, step);
-    const own = client && stored.clients[place * clients.length + clients.indexOf(client)];
-    const more = place < 0 || own === "" ? "" : `: ${client} ${scoreText(own)}`;
+    const own = client && line.clients?.[place * clients.length + clients.indexOf(client)];
+    const more = place < 0 || own === "" || own === undefined ? "" : `: ${client} ${scoreText(own)}`;
     setText(this.title, place < 0 ? stored.label : `${stored.label}${nearby(line, step)}${more}`);
     setText(this.second, beside && step !== null ? otherRunText(beside, step) : "");
     this.second.hidden = !this.second.textContent;
@@ -77,16 +84,18 @@ export class MetricFigure {
         : `${stored.label} over ${stepText(last + 1)} steps, at the last, ${stepText(steps[last])}: ${scoresText(line, last)}${shown}${theirs}`;
     setAttributes(this.image, { "aria-label": label });
     const { saved } = this.store;
-    const why = !all
-      ? saved
-        ? "All for these weights needs a notebook."
-        : "All for these weights is being computed."
-      : isFirstOrder
-        ? "All for these weights is a first-order approximation."
-        : "";
+    const isUnknown = stored.moves && avg !== stored.avg && avg?.some(Number.isNaN);
+    const firstOrder = isFirstOrder ? "All for these weights is a first-order approximation." : "";
+    const why = awaited(line, !!saved) || (isUnknown ? UNKNOWN : firstOrder);
     setText(this.note, why);
     this.note.hidden = !why;
   }
+}
+
+/** What of the scores Python has to say first. @param {Line} line @param {boolean} saved */
+function awaited({ avg, all, facts }, saved) {
+  if (!avg) return `Scores for these weights ${saved ? "need a notebook" : "are being computed"}.`;
+  return all || facts.of ? "" : `All for these weights ${saved ? "needs a notebook" : "is being computed"}.`;
 }
 
 /** @type {WeakMap<Float64Array, {errors: Float32Array, band: Band | null}>} */
@@ -129,7 +138,7 @@ function curvesOf({ stored: { steps }, avg, all, best }, style, bands = [], sets
     bests: some(best[part]),
     sets: sets?.[part],
   });
-  return [of("avg", avg), ...(all ? [of("all", all, bands[1])] : [])];
+  return [...(avg ? [of("avg", avg)] : []), ...(all ? [of("all", all, bands[1])] : [])];
 }
 
 /** @param {Line} line @param {string} style @param {Band | null} [band] @returns {Curve[]} */
@@ -138,7 +147,9 @@ function gapOf({ stored: { steps }, gap }, style, band) {
 }
 
 /** @param {Line} line @param {number} place */
-function scoresText({ avg, all, gap }, place) {
+function scoresText({ avg, all, gap, facts }, place) {
+  if (!avg) return "not known yet";
+  if (facts.of) return scoreText(avg[place]);
   const parts = [`avg ${scoreText(avg[place])}`, all ? `all ${scoreText(all[place])}` : "all not known yet"];
   return [...parts, ...(gap ? [`gap ${scoreText(gap[place])}`] : [])].join(", ");
 }

@@ -45,9 +45,9 @@ function decodePart(packed) {
 }
 
 /** @param {string} name @param {PackedLine} line @returns {Stored} */
-function decodeLine(name, { metric, label, steps, clients, avg, all, gap, errors }) {
+function decodeLine(name, { metric, label, steps, clients, avg, all, gap, errors, moves = false }) {
   const scores = { avg: doubles(avg), all: doubles(all), gap: doubles(gap), errors: singles(errors) };
-  return { name, metric, label, steps: doubles(steps), clients: singles(clients), ...scores };
+  return { name, metric, label, moves, steps: doubles(steps), clients: singles(clients), ...scores };
 }
 
 /** @type {Packed} */
@@ -85,7 +85,7 @@ function appendLater(first, second) {
   if (!second.steps.length) return first;
   const both = Object.entries(first).map(([key, part]) => [
     key,
-    isNumbers(part) ? concatenate(part, second[key]) : part,
+    isNumbers(part) ? concatenate(part, second[key]) : key === "moves" ? part || second[key] : part,
   ]);
   return Object.fromEntries(both);
 }

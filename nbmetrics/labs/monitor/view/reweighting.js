@@ -1,6 +1,6 @@
 /**
  * The run under the weights on show: avg at all steps here, all where Python logged it or the gap is a theorem, and
- * else as Python answers. No DOM.
+ * else as Python answers; so too avg and the clients where a mixture of what was made for each moves. No DOM.
  *
  * @import { Model } from "../../toolkit/view/types.js"
  * @import { Beside, History, Judgement, Line, MetricFacts, Numbers, Other, Packed, Run, Scene, Stored } from "./types.js"
@@ -88,24 +88,45 @@ function historyOf(model, run, shares, judgement) {
 /** @param {Stored} stored @param {Run} run @param {number[]} shares @param {boolean} isOwn whether these are the run's own weights @param {Judgement} [judgement] @returns {Line} */
 function reweightLine(stored, run, shares, isOwn, judgement) {
   const facts = run.metrics[stored.metric];
-  const avg = isOwn ? stored.avg : avgOf(stored.clients, shares);
+  const rest = { isFirstOrder: !isOwn && judgement?.kind === "first order", stored, facts };
+  const errors = isOwn ? stored.errors : judgement?.errors ? alignErrors(stored.steps, judgement) : null;
+  const isMoved = stored.moves && !isOwn;
+  const clients = isMoved ? alignClients(stored, shares.length, judgement) : stored.clients;
+  const avg = isMoved ? alignAvg(stored, judgement) : isOwn ? stored.avg : avgOf(stored.clients, shares);
+  const bestAvg = avg && bestOf(stored.steps, avg, facts);
+  if (facts.of) return { ...rest, clients, errors, avg, all: null, gap: null, best: { avg: bestAvg, all: null } };
   const packed = Object.hasOwn(run.gaps, facts.name) ? run.gaps[facts.name] : null;
   const constant = packed && !isOwn ? kidGap(packed, shares) : NaN;
   const all = isOwn
     ? stored.all
     : packed
-      ? avg.map((value) => value - constant)
+      ? (avg?.map((value) => value - constant) ?? null)
       : judgement?.all
         ? alignToSteps(stored.steps, doubles(judgement.steps ?? ""), doubles(judgement.all))
         : null;
   const gap = isOwn
     ? stored.gap
     : packed
-      ? new Float64Array(avg.length).fill(constant)
-      : all && avg.map((value, i) => value - all[i]);
-  const best = { avg: bestOf(stored.steps, avg, facts), all: all && bestOf(stored.steps, all, facts) };
-  const errors = isOwn ? stored.errors : judgement?.errors ? alignErrors(stored.steps, judgement) : null;
-  return { stored, facts, avg, all, gap, errors, isFirstOrder: !isOwn && judgement?.kind === "first order", best };
+      ? avg && new Float64Array(avg.length).fill(constant)
+      : all && (avg?.map((value, i) => value - all[i]) ?? null);
+  const best = { avg: bestAvg, all: all && bestOf(stored.steps, all, facts) };
+  return { ...rest, clients, errors, avg, all, gap, best };
+}
+
+/** avg as Python says it, null until it has. @param {Stored} stored @param {Judgement} [judgement] */
+function alignAvg({ steps }, judgement) {
+  return judgement?.avg ? alignToSteps(steps, doubles(judgement.steps ?? ""), doubles(judgement.avg)) : null;
+}
+
+/** The clients' scores as Python says them, null until it has. @param {Stored} stored @param {number} count of clients @param {Judgement} [judgement] */
+function alignClients({ steps }, count, judgement) {
+  if (!judgement?.clients) return null;
+  const [at, rows] = [doubles(judgement.steps ?? ""), singles(judgement.clients)];
+  const places = alignToSteps(steps, at, Float64Array.from(at.keys()));
+  return Float32Array.from({ length: steps.length * count }, (_, n) => {
+    const place = places[Math.floor(n / count)];
+    return Number.isNaN(place) ? NaN : rows[place * count + (n % count)];
+  });
 }
 
 /** Means of the clients' scores at every step. @param {Float32Array} clients @param {number[]} shares */

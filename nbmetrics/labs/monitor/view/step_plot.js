@@ -317,6 +317,7 @@ export function nonFiniteMarks(steps, values, atX) {
 // What the bands are, and what they are not.
 const KID_GAP =
   "No generator can change the gap of KID, so it is a check: if it changes, clients or features have changed.";
+const INTRA = "intra: the weighted mean of the clients’ scores, each with what was made for it alone.";
 const BANDS =
   "Bands: 95 % of the scores that other rows would give; for KID without the noise of its gap. All steps share the clients’ rows, so overlapping bands are not a test; the small ticks are.";
 
@@ -339,13 +340,15 @@ export class Legend {
     this.other = el("span", {}, [markOf("nbm-step-avg nbm-step-other", "M-9 0H9"), this.name]);
     this.note = el("p", { class: "nbm-note" }, [BANDS]);
     this.check = el("p", { class: "nbm-note" }, [KID_GAP]);
+    this.intra = el("p", { class: "nbm-note" }, [INTRA]);
     const marks = el("div", { class: "nbm-legend nbm-step-marks" }, [...entries, this.other]);
-    this.root = el("div", {}, [marks, this.note, this.check]);
+    this.root = el("div", {}, [marks, this.intra, this.note, this.check]);
   }
 
   /** @param {Scene} _scene @param {Numbers} numbers */
   paint(_scene, { history, other }) {
     this.note.hidden = !history.lines.some(({ errors }) => errors?.some(Number.isFinite));
+    this.intra.hidden = !history.lines.some(({ facts }) => facts.of);
     this.check.hidden = !history.lines.some(({ facts }) => facts.kind === "kid");
     this.other.hidden = !other;
     setText(this.name, `other run${other?.name ? `: ${other.name}` : ""}`);
