@@ -181,9 +181,10 @@ class RunHistory:
 
     def line(self, name: str) -> Line:
         """A line by its name; of a metric that has no score yet an empty one."""
-        known = {**self.metrics, **(self.intras if name in self.intras else {})}
-        check_choice(name, dict.fromkeys([*known, *self.lines]), "metric")
-        return self.lines[name] if name in self.lines else self._line(name, known[name], [])
+        if isinstance(name, str) and name in self.intras:  # it may come
+            return self.lines.get(name) or self._line(name, self.intras[name], [])
+        check_choice(name, dict.fromkeys([*self.metrics, *self.lines]), "metric")
+        return self.lines[name] if name in self.lines else self._line(name, self.metrics[name], [])
 
     def _line(self, name: str, facts: MetricFacts, points: Sequence[Point]) -> Line:
         mixtures = [self._mixture_scores(facts, p) for p in points]
