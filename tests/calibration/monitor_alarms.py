@@ -14,6 +14,8 @@ from tests.calibration import monitor_runs
 
 # An alarm within so many scored steps of the switch has heard the collapse, in words that say from which score.
 HEARD_WITHIN = 5
+# Where each client is given what another should have, from this step on.
+SWAP, STEPS_AFTER_SWAP = 35, 15
 # Seconds of a step of the loop in which not all steps are scored, and in which a run must end.
 STEP_SECONDS, MAX_SECONDS = 0.002, 120.0
 
@@ -23,6 +25,22 @@ def alarms_of(script, metrics=("fid", "kid")):
     run = LiveRun(script.clients, metrics, keep_all=True)
     for step in range(script.steps):
         run.log(step, script.step_rows(step))
+    assert run.wait(600)
+    run.close()
+    return run.history, run.alarms
+
+
+def by_client(script, step, is_swapped=False):
+    """The rows of a step by client: generators know the clients in turn. Swapped, each has those of the next."""
+    rows, count = script.step_rows(step), len(script.clients)
+    return {name: rows[(i + is_swapped) % count :: count] for i, name in enumerate(script.clients)}
+
+
+def alarms_by_client(script, is_swapped=False):
+    """The alarms of a run with one distribution for each client; swapped, avg and all stay what they were."""
+    run = LiveRun(script.clients, keep_all=True)
+    for step in range(SWAP + STEPS_AFTER_SWAP if is_swapped else script.steps):
+        run.log(step, by_client(script, step, is_swapped and step >= SWAP))
     assert run.wait(600)
     run.close()
     return run.history, run.alarms
@@ -83,10 +101,20 @@ def collapse_table(seeds):
         print(f"{kind}: heard {whole} with keep_all, {fast} by default, of {len(seeds)}", flush=True)
 
 
+def by_client_table(count):
+    loud = sum(len(alarms_by_client(monitor_runs.healthy(seed))[1]) > 0 for seed in range(count))
+    print(f"one distribution for each client: {loud} of {count} healthy runs with an alarm", flush=True)
+    families = len(monitor_runs.FAMILIES)
+    swaps = [alarms_by_client(monitor_runs.healthy(families * k), is_swapped=True) for k in range(count // 10)]
+    heard = sum(is_heard(history, alarms, SWAP) for history, alarms in swaps)
+    print(f"clients given what others should have: heard {heard} of {len(swaps)}", flush=True)
+
+
 def main(runs=None):
     count = int(runs or monitor_runs.HEALTHY_RUNS)
     seeds, start = range(min(count, monitor_runs.SEEDS)), time.process_time()
     collapse_table(seeds)
+    by_client_table(count)
     loud = healthy_table(range(count))
     print(f"nbmetrics {nm.__version__}: {len(loud)} of {count} healthy runs with an alarm", flush=True)
     for seed, (family, alarms) in loud.items():

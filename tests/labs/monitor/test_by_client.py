@@ -16,6 +16,9 @@ from nbmetrics.labs.monitor.live_run import LiveRun
 from nbmetrics.labs.monitor.run_comparison import RunComparison
 from nbmetrics.labs.monitor.run_folder import decode_event, encode_event
 from nbmetrics.labs.monitor.tensorboard_export import _scalars
+from tests.calibration import monitor_runs
+from tests.calibration.monitor_alarms import SWAP, alarms_by_client, is_heard
+from tests.slow import slow
 from tests.waiting import until
 
 NAMES, WEIGHTS, OTHERS = tuple("abc"), (0.5, 0.2, 0.3), [(0.1, 0.0, 0.9), (1, 1, 1), (0, 1, 0)]
@@ -267,6 +270,19 @@ def test_frames_of_other_columns_are_told_and_not_scored(monitored):
     assert np.isfinite(run.history.points[0].clients).all() and not reasons[0]
     assert all("column 1" in reason and "'y'" in reason for reason in reasons[1:])
     assert all(np.isnan(point.clients).all() for point in run.history.points[1:])
+
+
+@pytest.mark.parametrize("seed", [0, *slow(6)])
+def test_that_each_client_is_given_what_another_should_have_is_heard_by_intra_alone(seed):
+    """A run that is well by avg and all to its end; digits with seed 0, rings with seed 6."""
+    history, alarms = alarms_by_client(monitor_runs.healthy(seed), is_swapped=True)
+    assert alarms["step"].min() in (SWAP, SWAP + 1, SWAP + 2)
+    assert alarms["words"].str.contains("intra").all() and is_heard(history, alarms, SWAP)
+    for metric in ("fid", "kid"):
+        line, own = history.lines[metric], history.lines[f"{metric}_intra"]
+        before, after = (slice(SWAP - 10, SWAP), slice(SWAP, None))
+        assert max(line.avg[after]) < 1.1 * max(line.avg[before])
+        assert min(own.avg[after]) > 5 * max(own.avg[before])
 
 
 def test_the_variance_is_that_of_the_mixture_under_the_weights(monitored):
