@@ -23,7 +23,7 @@ from IPython.display import display, update_display
 from ...errors import InvalidInput, check_choice, shown
 from ..toolkit import modules
 from ..toolkit.lab import Lab
-from ..toolkit.saved import OF_MONITOR
+from ..toolkit.saved import OF_MONITOR, OF_MONITOR_BY_CLIENT
 from .live_run import DEFAULT_SAMPLES, LiveRun
 from .page_encoding import describe_run, describe_status, encode_history, encode_previews, judge_run, metrics_of
 from .publisher import MAX_TIME_SHARE, MAX_TIME_SHARE_AWAITED, MAX_TIME_SHARE_UNSEEN, Publisher
@@ -100,7 +100,6 @@ class Monitor(RunApi, Lab):
     _esm = modules.module("monitor/view/index.js")
     _css = modules.style(*modules.CHARTS, "toolkit/view/heat_colors.css", "monitor/view/style.css")
     _state = MonitorScene
-    _saved_words = OF_MONITOR
 
     open = _Open()
     # What of the run does not change: clients, weights, metrics, the table of KID's gap.
@@ -290,6 +289,11 @@ class Monitor(RunApi, Lab):
         return self._scene.to_code(
             making_of(list(self._live_run.history.plain_metrics), self._is_kept, self._comparison is not None)
         )  # type: ignore[no-any-return]
+
+    @property
+    def _saved_words(self) -> str:  # type: ignore[override]
+        is_by_client = any(point.is_by_client for point in self._live_run.history.logged)
+        return OF_MONITOR_BY_CLIENT if is_by_client else OF_MONITOR
 
     def _settle(self) -> None:
         self.wait()

@@ -27,6 +27,10 @@ OF_MONITOR = (
     "A saved page: steps and weights move here, and avg and KID follow. FID-all under other weights, bands "
     "and tests of chance need a notebook."
 )
+OF_MONITOR_BY_CLIENT = (
+    "A saved page: steps and weights move here, and intra follows. avg and all under other weights, and tests of "
+    "chance, need a notebook."
+)
 OF_PRIVACY = (
     "A saved page: ε, the run, metric and aggregate move here. Other data, another δ or clip, and other runs need a "
     "notebook."

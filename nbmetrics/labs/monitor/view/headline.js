@@ -32,7 +32,7 @@ export class Headline {
 
   /** @param {Scene} scene @param {Numbers} numbers */
   paint({ metric }, { history, judgement, versus }) {
-    const own = history.lines.filter(({ facts }) => facts.name === metric);
+    const own = ownLines(history.lines, metric);
     const words = own.map((line) => headlineOf(line, judgement?.[line.stored.name]));
     setText(
       this.heading,
@@ -51,6 +51,14 @@ export class Headline {
     setText(this.note, notes.filter(Boolean).join(" "));
     this.note.hidden = !this.note.textContent;
   }
+}
+
+/** The lines of a metric; where each client has a distribution of its own at the newest step, its intra before them, which hears what avg and all cannot. @param {Line[]} lines @param {string} metric */
+function ownLines(lines, metric) {
+  const own = lines.filter(({ facts }) => facts.name === metric);
+  const last = Math.max(...own.map(({ stored }) => stored.steps[stored.steps.length - 1]));
+  const intra = lines.filter(({ facts, stored }) => facts.of === metric && stored.steps.includes(last));
+  return [...intra, ...own];
 }
 
 /** Scores of all lines at the step on show. */
