@@ -288,7 +288,9 @@ def live(run_cells, tall, theme):
     return open_lab
 
 
-@pytest.mark.parametrize("lab", [lab for lab in LABS if lab != "MemorizationLab"])
+@pytest.mark.parametrize(
+    "lab", by_default([lab for lab in LABS if lab != "MemorizationLab"], "Playground", "Dashboard", "Monitor")
+)
 def test_no_serious_violations_in_a_saved_page(saved, lab):
     case, states = LABS[lab], [AS_IT_OPENS, *((s, bring) for s, bring in STATES[lab] if s not in LIVE[lab])]
     page, root = saved.open(case.new(), height=2400, bypass_csp=True)  # axe is one more script

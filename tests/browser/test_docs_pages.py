@@ -45,7 +45,7 @@ def docs(tmp_path_factory):
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="no axe-core: npm install --prefix tests/js")
-@pytest.mark.parametrize("name", by_default(PAGES, "index", "metrics"))
+@pytest.mark.parametrize("name", by_default(PAGES, "index"))
 def test_a_page_is_accessible_and_fits_in_light_and_dark(saved, docs, look, name):
     page = saved.show(docs / f"{name}.html")
     painted(page)

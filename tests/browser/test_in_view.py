@@ -132,6 +132,7 @@ def test_a_lab_that_was_run_is_in_view_from_its_first_paint_on(opened, name, siz
 HIGH = "# a line\n" * 22
 
 
+@pytest.mark.slow
 @pytest.mark.jupyterlab
 def test_a_notebook_that_is_reopened_stays_where_it_is(browser, usual_server, usual_page, kept):
     """By the kernel that ran it, and then by another."""

@@ -92,6 +92,7 @@ def test_of_a_chosen_point_that_moved_no_saved_neighbour_is_told(saved, half_cop
     expect(root.get_by_role("button", name="fitted bumps, 1σ")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_presets_of_the_points_that_it_holds_have_their_numbers(saved, memo_lab):
     _, root = saved.open(memo_lab(preset="Half copied"))
     unfold(root)
