@@ -249,7 +249,8 @@ def _summary(metric: Metric[Any], name: str, section: Section, dim: int) -> tupl
         return summary, summarize(metric, summary, who, is_client=True)
     if math.isinf(section.count):
         return Sample(distribution=Round(np.zeros(dim), 1.0)), summary
-    counted = Sample(rows=np.broadcast_to(0.0, (int(min(section.count, MAX_CODEC_ROWS)), dim)))
+    zeros = np.broadcast_to(0.0, (int(min(section.count, MAX_CODEC_ROWS)), dim))
+    counted = Sample(rows=zeros, is_stand_in=True)
     if section.count < metric.min_rows:
         refused = summarize(metric, Sample(rows=np.zeros((int(section.count), dim))), who, is_client=True)
         summary = PoolOnlyClient(refused, summary) if isinstance(refused, PoolOnlyClient) else summary

@@ -211,7 +211,8 @@ class FID(
         who = parties_with_few_rows(needed, client=clients, generator=generators)
         if who:
             few = f"{who} fewer than {needed:,} rows (10 per feature)"
-            has_rows = all(s.moments is None for s in clients) and any(s.moments is None for s in generators)
+            are_here = all(s.moments is None and not s.is_stand_in for s in clients)
+            has_rows = are_here and any(s.moments is None for s in generators)
             way_out = "; with uncertainty by influence, FID is corrected" if has_rows else ""
             lines += [f"FID: {few}, so much of the plain FID is bias{way_out}."]
         sizes = [g.size for g in generators if g.size is not None] or [0]
