@@ -1,9 +1,12 @@
 /**
- * Whether two scores with a client differ by more than chance, from the draws of their noise. No DOM.
+ * The draws of the scores' noise, and whether two scores with a client differ by more than chance. No DOM.
  *
  * @import { PackedDraws } from "./types.js"
+ *
+ * @typedef {{draws: Int8Array, scale: Float64Array}} Drawn  B × k draws, each client's in units of its scale
  */
-import { read } from "../../toolkit/view/json_numbers.js";
+import { once, readRow } from "../../toolkit/view/json_numbers.js";
+import { bytesOf } from "../../toolkit/view/kid_gap.js";
 
 // Of a difference beside its standard error: 95 %, cell by cell.
 const CHANCE_ERRORS = 1.96;
@@ -11,26 +14,15 @@ const CHANCE_ERRORS = 1.96;
 /** @param {number} regret of the one beside the other @param {PackedDraws} one @param {PackedDraws} other @param {number} i the client's place */
 export function isNoMoreThanChance(regret, one, other, i) {
   if (!(regret > 0) || one === other) return false;
-  return regret <= CHANCE_ERRORS * errorOf(unpack(one), unpack(other), i);
+  return regret <= CHANCE_ERRORS * errorOf(drawsOf(one), drawsOf(other), i);
 }
 
-/** @type {WeakMap<PackedDraws, {scale: Float64Array, draws: Int8Array}>} */
-const unpacked = new WeakMap();
-
-/** Made once: a board comes with every score, and its draws hardly ever. @param {PackedDraws} packed @returns {{scale: Float64Array, draws: Int8Array}} */
-function unpack(packed) {
-  let noise = unpacked.get(packed);
-  if (!noise) {
-    const letters = atob(packed.int8);
-    const draws = new Int8Array(letters.length);
-    for (let at = 0; at < letters.length; at++) draws[at] = letters.charCodeAt(at);
-    noise = { scale: Float64Array.from(packed.scale, read), draws };
-    unpacked.set(packed, noise);
-  }
-  return noise;
+/** Made once: a board comes with every score, and its draws hardly ever. @param {PackedDraws} packed @returns {Drawn} */
+export function drawsOf(packed) {
+  return once(packed, () => ({ draws: new Int8Array(bytesOf(packed.int8).buffer), scale: readRow(packed.scale) }));
 }
 
-/** The standard deviation of the difference of two scores with a client, whose rows they share. @param {{scale: Float64Array, draws: Int8Array}} a @param {{scale: Float64Array, draws: Int8Array}} b @param {number} i */
+/** The standard deviation of the difference of two scores with a client, whose rows they share. @param {Drawn} a @param {Drawn} b @param {number} i */
 function errorOf(a, b, i) {
   const k = a.scale.length;
   let [sum, squares, count] = [0, 0, 0];

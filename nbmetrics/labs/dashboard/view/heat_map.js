@@ -24,6 +24,7 @@ export class HeatMap {
     this.order = orderOf(store);
     /** @type {unknown[]} what the matrix shows */
     this.shown = [];
+    this.restingShares = "";
     /** @type {Set<number>} */
     this.open = new Set();
     /** @type {Line[]} */
@@ -105,7 +106,8 @@ export class HeatMap {
       [...worst].join(),
       [...this.open].join(),
     ];
-    if (hasGroups && !this.store.before) key.push(shares.join()); // means of groups follow once the weights rest
+    if (!this.store.before) this.restingShares = shares.join(); // means of groups follow once the weights rest
+    if (hasGroups) key.push(this.restingShares);
     if (key.length === this.shown.length && key.every((part, i) => part === this.shown[i])) return;
     this.shown = key;
     this.lines = linesOf(board, order, worst, this.open);

@@ -176,15 +176,15 @@ class BoardToolbar extends Toolbar {
 
 /** @param {any} result @param {Store} store */
 function maxDifference({ avg = {} }, store) {
-  const { metrics } = /** @type {Numbers} */ (/** @type {any} */ (store.numbers));
+  const { averages } = /** @type {Numbers} */ (/** @type {any} */ (store.numbers));
   const { generators } = /** @type {any} */ (store.scene);
   const pairs = Object.entries(avg).flatMap(([name, scores]) =>
-    generators
-      .map((/** @type {string} */ generator, /** @type {number} */ g) => [
-        read(scores[generator]),
-        metrics[name].avg[g],
-      ])
-      .filter((/** @type {any} */ _pair, /** @type {number} */ g) => metrics[name].isScored[g].every(Boolean)),
+    generators.map((/** @type {string} */ generator, /** @type {number} */ g) => [
+      read(scores[generator]),
+      averages[name][g],
+    ]),
   );
-  return agreement(pairs.filter(([python, own]) => Number.isFinite(python) || Number.isFinite(own)));
+  const isKnown = (/** @type {any} */ [python, own]) =>
+    own !== null && (Number.isFinite(python) || Number.isFinite(own));
+  return agreement(pairs.filter(isKnown));
 }

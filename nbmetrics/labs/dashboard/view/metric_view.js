@@ -6,13 +6,14 @@
  *
  * @import { Model } from "../../toolkit/view/types.js"
  * @import { Board, MetricFacts, Numbers, PackedDraws, ProgressFacts, Scene, Shown, Written } from "./types.js"
+ * @import { Drawn } from "./cell_noise.js"
  * @import { Aggregate } from "./verdict.js"
  */
 import { once, read, readRow } from "../../toolkit/view/json_numbers.js";
 import { kidGap } from "../../toolkit/view/kid_gap.js";
 import { shortened } from "../../toolkit/view/name_width.js";
 import { lowest } from "../../toolkit/view/ties.js";
-import { isNoMoreThanChance } from "./cell_noise.js";
+import { drawsOf, isNoMoreThanChance } from "./cell_noise.js";
 import { average, averageNoise, deviation } from "./place_ranges.js";
 import { recommendation } from "./recommendation.js";
 import { sameClients } from "./regroup.js";
@@ -31,16 +32,26 @@ export function numbersOf(scene, model) {
   const board = /** @type {Board} */ (model.get("board"));
   const progress = model.get("progress") ?? {};
   if (!board.clients)
-    return { shares: [], clients: [], metrics: {}, progress: { done: 0, total: 1, doing: "" }, answer: {} };
+    return {
+      shares: [],
+      clients: [],
+      metrics: {},
+      averages: {},
+      progress: { done: 0, total: 1, doing: "" },
+      answer: {},
+    };
   const { clients } = board;
   const shares = sharesOf(scene.weights);
   const answer = model.get("result");
   const result = sameClients(answer, board) ? answer : {}; // of the clients before
   const draws = model.get("draws") ?? {};
   const inputs = { board, progress, scene, shares, result, draws, moved: movedFrom(shares, result) };
-  const metrics = {};
-  for (const facts of board.metrics) lazily(metrics, facts.name, () => shownOf(facts, inputs));
-  return { shares, clients, metrics, progress, answer: result };
+  const [metrics, averages] = [{}, {}];
+  for (const facts of board.metrics) {
+    lazily(metrics, facts.name, () => shownOf(facts, inputs));
+    lazily(averages, facts.name, () => averagesOf(facts.name, inputs));
+  }
+  return { shares, clients, metrics, averages, progress, answer: result };
 }
 
 /** A property that is computed when it is first asked for. @param {any} object @param {string} name @param {() => any} make */
@@ -81,6 +92,13 @@ function factsOf(facts, { board, scene }) {
   if (averageName(board, scene.generators) === "avg") return facts;
   const isPooled = !scene.generators.some((name) => board.generators[name]?.unpooled?.includes(facts.name));
   return { ...facts, same: false, pooled: isPooled && facts.pooled };
+}
+
+/** avg of each generator, null where a client is not scored yet. @param {string} name @param {Inputs} inputs @returns {(number | null)[]} */
+function averagesOf(name, inputs) {
+  const isScored = knownOf(inputs.board.values[name], inputs);
+  const avg = average(cellsOf(inputs.board.values[name], inputs), inputs.shares);
+  return avg.map((score, g) => (isScored[g].every(Boolean) ? score : null));
 }
 
 /** @param {MetricFacts} given @param {Inputs} inputs @returns {Shown} */
@@ -322,7 +340,6 @@ function worstsOf(facts, values, centres, shares) {
  * that of where the drag began, made smaller or larger, and what the one client changes. No DOM.
  *
  *
- * @typedef {{draws: Int8Array, scale: Float64Array}} Drawn  B × k draws, each client's in units of its scale
  * @typedef {{weights: ArrayLike<number>, noise: Float64Array}} Anchor  noise that was added up in full
  * @typedef {{share: number, clients: number[], by: number[]}} Change  weights = share · those before + by, of the clients
  */
@@ -332,14 +349,6 @@ const MAX_CHANGED_SHARE = 0.1;
 // Of a weight: what is closer is rounding. It must not grow by more than this.
 const WEIGHT_ROUNDING = 1e-14;
 const MAX_GROWTH = 100;
-
-/** @param {PackedDraws} packed @returns {Drawn} */
-function drawsOf(packed) {
-  return once(packed, () => {
-    const draws = Int8Array.from(atob(packed.int8), (letter) => letter.charCodeAt(0));
-    return { draws, scale: readRow(packed.scale) };
-  });
-}
 
 /** @type {WeakMap<PackedDraws, Anchor>} */
 const anchors = new WeakMap();

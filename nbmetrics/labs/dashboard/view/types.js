@@ -27,7 +27,7 @@
  *   Python has answered, `isFar` where there is not even a guess; `counted` are the weights of decisions by avg, 0 for the clients `few` that they leave out, and
  *   `plainAvg` is under them; `byAll` is null where avg and all are one order: KID, one client, metrics without clients;
  *   `errors` are standard errors of the metric in view, null where none are known; `size` is the gap that numbers of rows alone would make
- * @typedef {{shares: number[], clients: ClientFacts[], metrics: Record<string, Shown>, progress: ProgressFacts,
- *   answer: any}} Numbers  `answer` is what Python said last of these clients
+ * @typedef {{shares: number[], clients: ClientFacts[], metrics: Record<string, Shown>, averages: Record<string, (number | null)[]>,
+ *   progress: ProgressFacts, answer: any}} Numbers  `averages` by generator, null where a client is not scored yet; `answer` is what Python said last of these clients
  */
 export {};

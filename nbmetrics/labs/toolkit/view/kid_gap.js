@@ -13,11 +13,20 @@ const unpacked = new WeakMap();
 function meansOf(packed) {
   let means = unpacked.get(packed);
   if (!means) {
-    const bytes = Uint8Array.from(atob(packed.means), (letter) => letter.charCodeAt(0));
-    means = new Float64Array(bytes.buffer);
+    means = new Float64Array(bytesOf(packed.means).buffer);
     unpacked.set(packed, means);
   }
   return means;
+}
+
+/** The bytes behind base64, by the browser itself where it can: a loop over letters takes milliseconds. @param {string} base64 @returns {Uint8Array<ArrayBuffer>} */
+export function bytesOf(base64) {
+  const decode = /** @type {any} */ (Uint8Array).fromBase64;
+  if (decode) return decode.call(Uint8Array, base64);
+  const letters = atob(base64);
+  const bytes = new Uint8Array(letters.length);
+  for (let at = 0; at < letters.length; at++) bytes[at] = letters.charCodeAt(at);
+  return bytes;
 }
 
 /** Σ λᵢ Mᵢᵢ − λᵀMλ; clients of weight 0 take no part. @param {PackedGap} packed @param {number[]} shares @returns {number} */

@@ -144,6 +144,8 @@ export class Matrix {
     this.layout = { names: 0, head: 0, width: COLUMN.least, height: 8, isTurned: false };
     /** @type {Theme | null} */
     this.theme = null;
+    /** @type {Map<string, number>} by font and text */
+    this.widths = new Map();
     this.canvas = el("canvas", { "aria-hidden": "true" });
     this.pen = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
     this.grid = el("div", { class: "nbm-matrix-grid", role: "grid", "aria-label": label }, [this.canvas]);
@@ -223,8 +225,14 @@ export class Matrix {
   /** @param {string} text */
   textWidth(text) {
     this.theme ??= themeOf(this.root); // in the page, as it has a size
-    this.pen.font = `600 12px ${this.theme.font}`;
-    return this.pen.measureText(text).width;
+    const key = `${this.theme.font}\n${text}`;
+    let width = this.widths.get(key);
+    if (width === undefined) {
+      this.pen.font = `600 12px ${this.theme.font}`;
+      width = this.pen.measureText(text).width;
+      this.widths.set(key, width);
+    }
+    return width;
   }
 
   /** How many rows the grid holds. */
