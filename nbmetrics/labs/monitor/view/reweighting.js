@@ -88,13 +88,24 @@ function historyOf(model, run, shares, judgement) {
 /** @param {Stored} stored @param {Run} run @param {number[]} shares @param {boolean} isOwn whether these are the run's own weights @param {Judgement} [judgement] @returns {Line} */
 function reweightLine(stored, run, shares, isOwn, judgement) {
   const facts = run.metrics[stored.metric];
-  const rest = { isFirstOrder: !isOwn && judgement?.kind === "first order", stored, facts };
+  const isFirstOrder = !isOwn && judgement?.kind === "first order";
   const errors = isOwn ? stored.errors : judgement?.errors ? alignErrors(stored.steps, judgement) : null;
   const isMoved = stored.moves && !isOwn;
   const clients = isMoved ? alignClients(stored, shares.length, judgement) : stored.clients;
   const avg = isMoved ? alignAvg(stored, judgement) : isOwn ? stored.avg : avgOf(stored.clients, shares);
   const bestAvg = avg && bestOf(stored.steps, avg, facts);
-  if (facts.of) return { ...rest, clients, errors, avg, all: null, gap: null, best: { avg: bestAvg, all: null } };
+  if (facts.of)
+    return {
+      stored,
+      facts,
+      clients,
+      avg,
+      all: null,
+      gap: null,
+      errors,
+      isFirstOrder,
+      best: { avg: bestAvg, all: null },
+    };
   const packed = Object.hasOwn(run.gaps, facts.name) ? run.gaps[facts.name] : null;
   const constant = packed && !isOwn ? kidGap(packed, shares) : NaN;
   const all = isOwn
@@ -110,7 +121,7 @@ function reweightLine(stored, run, shares, isOwn, judgement) {
       ? avg && new Float64Array(avg.length).fill(constant)
       : all && (avg?.map((value, i) => value - all[i]) ?? null);
   const best = { avg: bestAvg, all: all && bestOf(stored.steps, all, facts) };
-  return { ...rest, clients, errors, avg, all, gap, best };
+  return { stored, facts, clients, avg, all, gap, errors, isFirstOrder, best };
 }
 
 /** avg as Python says it, null until it has. @param {Stored} stored @param {Judgement} [judgement] */
