@@ -146,6 +146,19 @@ def test_one_side_may_be_elsewhere(metric, on_device):
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-8 * np.nanmax(np.abs(expected)))
 
 
+@pytest.mark.parametrize("metric", ["density", "coverage", "authpct"])
+def test_what_is_remembered_of_rows_in_one_place_is_not_used_in_another(metric):
+    real, generated = drawn(np.float32, WIDTH)
+    generated[0][:60], generated[1][:60] = real[0][:60], real[1][:60]
+    forget()
+    scores = [
+        numbers(nm.evaluate(by_name(real), {"g": rows}, metric, progress=False).table)
+        for rows in (generated[0], device.on_device(generated[0]), generated[0])
+    ]
+    np.testing.assert_array_equal(scores[1], scores[0])
+    np.testing.assert_array_equal(scores[2], scores[0])
+
+
 on_a_gpu = pytest.mark.skipif(not IS_GPU, reason="wants a GPU and NBMETRICS_TEST_DEVICE=cuda")
 
 

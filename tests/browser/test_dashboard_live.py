@@ -338,3 +338,19 @@ def test_odd_data_are_shown_and_weighed(run_cells, edge, monkeypatch):
     settle(root)
     said = run_code(page, "print(_j.dumps(lab.verdict[0]))")
     expect(root.get_by_role("heading").first).to_have_text(said)
+
+
+@in_page
+def test_a_score_that_is_not_pythons_is_said(run_cells):
+    """What is compared with Python's answer is every avg on show: one of another metric that differs is enough."""
+    page = run_cells(CASE.source)
+    root = group(page, CASE)
+    settle(root)
+    status = root.locator(".nbm-status")
+    expect(status).to_contain_text("Python agrees with these numbers.")
+    lab = page.python.names["lab"]
+    metric, scores = list(lab.result["avg"].items())[-1]
+    generator = lab.scene["generators"][-1]
+    wrong = {**lab.result["avg"], metric: {**scores, generator: scores[generator] + 1}}
+    page.python.names["lab"].result = {**lab.result, "avg": wrong}
+    expect(status).to_contain_text("Python’s numbers differ by")

@@ -164,17 +164,17 @@ class CollapseAlarm:
 
     def find_alarms(self, history: RunHistory) -> Iterator[Alarm]:
         variances = [(point, history.variance(point)) for point in history.points]
-        known = [(point, variance) for point, variance in variances if math.isfinite(variance)]
+        finite = [(point, variance) for point, variance in variances if math.isfinite(variance)]
         spreads = {segment.number: history.spread(segment) for segment in history.segments}
         met, highest, highest_before = [], 0.0, []
-        for point, variance in known:
+        for point, variance in finite:
             highest_before.append(highest)
             clients = spreads[point.segment.number]
             is_less = variance < COLLAPSE_SHARE * highest
             met.append(is_less and not variance >= COLLAPSE_SHARE * clients)
             highest = max(highest, variance)
         for place in onsets(met, PATIENCE_STEPS):
-            point, variance = known[place]
+            point, variance = finite[place]
             share = variance / highest_before[place]
             words = f"The variance of the generated rows fell to {percent_text(share)} of its highest: a collapse?"
             yield Alarm(point.step, self.name, words)

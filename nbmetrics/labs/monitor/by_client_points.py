@@ -62,21 +62,21 @@ def mixture_fid(
     if own.shape != (len(clients), clients.shape[1] + 1):
         return None
     try:
-        real, made = ([unpack_moments(row) for row in side] for side in (clients, own[:, 1:]))
+        parties, sources = ([unpack_moments(row) for row in side] for side in (clients, own[:, 1:]))
     except ValueError:
         return None
-    mixture = _mixture(own[:, 0].tolist(), made, weights)
-    weighty = [(moments, w) for moments, w in zip(real, weights, strict=True) if w]
+    mixture = _mixture(own[:, 0].tolist(), sources, weights)
+    weighty = [(moments, w) for moments, w in zip(parties, weights, strict=True) if w]
     together = Moments.pool([moments for moments, _ in weighty], [w for _, w in weighty])
     metric = FID()
-    return np.array([metric.distance(moments, mixture) for moments in real]), metric.distance(together, mixture)
+    return np.array([metric.distance(moments, mixture) for moments in parties]), metric.distance(together, mixture)
 
 
-def _mixture(places: Sequence[float], made: Sequence[Moments], weights: Sequence[float]) -> Moments:
+def _mixture(places: Sequence[float], sources: Sequence[Moments], weights: Sequence[float]) -> Moments:
     """Pool what was made for the clients; what several of them share is one sample."""
     shares: dict[float, float] = {}
     parts: dict[float, Moments] = {}
-    for place, moments, weight in zip(places, made, weights, strict=True):
+    for place, moments, weight in zip(places, sources, weights, strict=True):
         if weight:
             shares[place], parts[place] = shares.get(place, 0.0) + weight, moments
     return Moments.pool(list(parts.values()), list(shares.values()))

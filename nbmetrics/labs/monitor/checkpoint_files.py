@@ -51,9 +51,9 @@ class BestRule:
         self._is_intra = self.part == "intra"
         line = history.line(f"{self.metric}_intra" if self._is_intra else self.metric)
         column = "avg" if self._is_intra else self.part
-        found = best_step(line, column)
-        self.best, self._count = found.step, line.points[0].count if line.points else None
-        self._loss = np.inf if found.place is None else float(line.facts.losses(getattr(line, column))[found.place])
+        best = best_step(line, column)
+        self.best, self._count = best.step, line.points[0].count if line.points else None
+        self._loss = np.inf if best.place is None else float(line.facts.losses(getattr(line, column))[best.place])
         self._has_saved_best = False
 
     def taken(self, step: int) -> None:

@@ -298,12 +298,12 @@ class Scoring:
         """Return `centre`, as above, of the mixture, "own centres" of what was made for each client, and `rows`."""
         samples = [member.whole(self.clients[0].metric) for member in drawn.members]
         centres = [_centre(sample) for sample in samples]
-        known = [centre for centre in centres if centre is not None]
+        stated = [centre for centre in centres if centre is not None]
         sources = [member.source for member in generator.for_clients(self.names)]
         previews = self._previews.take_by_client(sources, [sample.rows for sample in samples], self.weights)
-        if len(known) < len(centres):
+        if len(stated) < len(centres):
             return previews
-        return {"centre": mixture_centre(np.stack(known), self.weights), "own centres": np.stack(known), **previews}
+        return {"centre": mixture_centre(np.stack(stated), self.weights), "own centres": np.stack(stated), **previews}
 
     def _is_exact(self, clients: MetricState) -> bool:
         """Whether pooled scores under other weights are made from moments."""
