@@ -195,13 +195,13 @@ def test_a_monitor_leaves_training_on_a_gpu_as_it_is(opened):
                 monitor.wait()
         return model
 
-    monitor = opened(nm.Monitor, list(real), "fid", samples=300)
+    monitor = opened(nm.Monitor, list(real), "fid", samples=300, keep_all=True)
     plain, watched = trained(None), trained(monitor)
     for a, b in zip(plain.state_dict().values(), watched.state_dict().values(), strict=True):
         assert torch.equal(a, b)
     table = monitor.table
     assert len(table) == 6 and np.isfinite(table["all"]).all()
-    on_cpu = opened(nm.Monitor, list(real), "fid", samples=300)
+    on_cpu = opened(nm.Monitor, list(real), "fid", samples=300, keep_all=True)
     on_cpu.log(5, watched.cpu())
     on_cpu.wait()
     assert table["all"].iloc[-1] == pytest.approx(on_cpu.table["all"].iloc[-1], rel=1e-4)

@@ -13,6 +13,7 @@ from nbmetrics.labs.dashboard.place_ranges import standard_errors_apart
 from nbmetrics.labs.dashboard.reweighting import scores_under
 from nbmetrics.labs.dashboard.verdict import percent
 from nbmetrics.labs.dashboard.winner_regions import regions, regret
+from tests.browser.labs import copied_code
 from tests.browser.page import drag, open_tab, painted, press
 from tests.labs.dashboard.sample_size_oracle import settle, settle_sentence
 from tests.labs.inside import mixture_of, scene_of, study_of, winners_of
@@ -43,8 +44,8 @@ def lab():
 
 
 def scene(root):
-    press(root, "Copy code")
-    made = re.search(r"lab\.scene = (\{.*?\n\})", root.locator(".nbm-code").input_value(), re.S).group(1)
+    painted(root)
+    made = re.search(r"lab\.scene = (\{.*?\n\})", copied_code(root), re.S).group(1)
     return json.loads(made)
 
 
@@ -128,6 +129,30 @@ def test_bars_move_by_mouse_keys_and_typing_and_decisions_follow_as_python_has_t
     assert_decisions_are_pythons(root, lab)
     press(root, "Undo")
     np.testing.assert_allclose(shares(root), by_keys, atol=1e-12)
+
+
+def test_what_is_typed_in_a_weight_stays_while_the_page_changes_and_escape_takes_it_back(saved, lab):
+    page, root = saved.open(lab)
+    number = root.get_by_role("spinbutton", name="few weight in percent", exact=True)
+    bar(root, "few").press("Enter")
+    page.keyboard.type("12")
+    elsewhere = (
+        "input => { input.value = 0.5; for (const e of ['input', 'change']) input.dispatchEvent(new Event(e)); }"
+    )
+    bar(root, "north").evaluate(elsewhere)
+    expect(bar(root, "north")).to_have_attribute("aria-valuetext", "50\u00a0%")
+    expect(number).to_have_value("12")
+    page.keyboard.type(".5")
+    page.keyboard.press("Enter")
+    painted(page)
+    assert shares(root)[4] == pytest.approx(0.125)
+    before = shares(root)
+    number.focus()
+    page.keyboard.type("7")
+    page.keyboard.press("Escape")
+    expect(number).to_have_value("12.5")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "few weight"
+    np.testing.assert_array_equal(shares(root), before)
     press(root, "All alike")
     np.testing.assert_allclose(shares(root), 0.2, atol=1e-12)
     root.get_by_label("Metric", exact=True).select_option("kid")

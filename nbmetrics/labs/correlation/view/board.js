@@ -5,7 +5,7 @@
  * @import { Store } from "../../toolkit/view/store.js"
  */
 
-import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText, setValue } from "../../toolkit/view/dom.js";
 import { numeral } from "../../toolkit/view/numbers.js";
 import { SCORE_NAMES, SCORES, withParts } from "./maths.js";
 
@@ -100,7 +100,6 @@ export class PairFields {
         "aria-label": name,
       });
       input.addEventListener("change", () => this.take(key, name, input), { signal });
-      input.addEventListener("keydown", (event) => event.key === "Escape" && this.show(key, input), { signal });
       return { key, input, node: el("label", { class: style }, [`${mark} ${name}`, input]) };
     });
     this.root = el(
@@ -120,12 +119,10 @@ export class PairFields {
 
   /** @param {"rho" | "rho_hat"} key @param {HTMLInputElement} input */
   show(key, input) {
-    input.value = String(/** @type {any} */ (this.store.scene)[key]);
+    setValue(input, String(/** @type {any} */ (this.store.scene)[key]));
   }
 
   paint() {
-    for (const { key, input } of this.fields) {
-      if (document.activeElement !== input) this.show(key, input); // half a number may stand in it
-    }
+    for (const { key, input } of this.fields) this.show(key, input);
   }
 }

@@ -8,7 +8,7 @@
  * @import { Numbers, Scene, Written } from "./types.js"
  */
 import { NumberTable } from "../../toolkit/view/chart.js";
-import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText, setValue } from "../../toolkit/view/dom.js";
 import { read, readRow } from "../../toolkit/view/json_numbers.js";
 import { shortened } from "../../toolkit/view/name_width.js";
 import { shareText, shownNumber } from "../../toolkit/view/numbers.js";
@@ -319,7 +319,7 @@ export class MixtureRow {
   paint(share, best) {
     this.share = share;
     this.input.value = String(share);
-    this.number.value = String(Number((100 * share).toFixed(1)));
+    setValue(this.number, String(Number((100 * share).toFixed(1))));
     setAttributes(this.input, { "aria-valuetext": `${shareText(share)}, in the best mixture ${shareText(best)}` });
     setAttributes(this.bar, { style: `width: ${(100 * share).toFixed(1)}%` });
     this.best.hidden = !(best > 0);

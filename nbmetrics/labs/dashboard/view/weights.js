@@ -8,7 +8,7 @@
  * @import { Numbers, Scene } from "./types.js"
  */
 import { resizeChildren } from "../../toolkit/view/chart.js";
-import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText, setValue, svg, watchSize } from "../../toolkit/view/dom.js";
 import { shareText } from "../../toolkit/view/numbers.js";
 import { slides } from "../../toolkit/view/slider.js";
 import { orderOf } from "../../toolkit/view/ties.js";
@@ -402,7 +402,7 @@ export class WeightRow {
     this.shown = key;
     const text = shareText(share);
     this.input.value = String(share);
-    this.number.value = String(Number((100 * share).toFixed(1)));
+    setValue(this.number, String(Number((100 * share).toFixed(1))));
     setText(this.percent, text);
     this.input.style.setProperty("--nbm-share", String(Math.min(1, share / most)));
     setAttributes(this.input, { "aria-valuetext": text });

@@ -6,7 +6,7 @@
  * @import { MemoState } from "./state.js"
  * @import { Store } from "../../toolkit/view/store.js"
  */
-import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText, setValue } from "../../toolkit/view/dom.js";
 import { slides } from "../../toolkit/view/slider.js";
 import declaration from "../scene.json" with { type: "json" };
 import { KNOB_NAMES, KNOB_WORDS, KNOBS, SCALES, withMemo } from "./maths.js";
@@ -83,9 +83,8 @@ export class MemoSliders {
 
   reseed() {
     const seed = this.seed.valueAsNumber;
-    const isGood = Number.isInteger(seed) && seed >= 0 && seed <= MAX_SEED;
-    this.seed.classList.toggle("nbm-bad", !isGood);
-    if (!isGood) return this.state.store.say("A seed is a whole number from 0.");
+    if (!(Number.isInteger(seed) && seed >= 0 && seed <= MAX_SEED))
+      return this.state.store.say("A seed is a whole number from 0.");
     this.state.store.edit(withMemo(this.state.scene, { seed }));
   }
 
@@ -96,8 +95,7 @@ export class MemoSliders {
       knob.paint();
     }
     this.root.hidden = this.state.isOwn;
-    const isTyping = this.seed.getRootNode() instanceof Document && document.activeElement === this.seed;
-    if (!isTyping && this.seed.value !== String(scene.seed)) this.seed.value = String(scene.seed);
+    setValue(this.seed, String(scene.seed));
   }
 }
 

@@ -4,7 +4,7 @@
  * @import { Item, Kind, Place, Scene } from "../../toolkit/view/types.js"
  * @import { PlaneStore } from "./store.js"
  */
-import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText, setValue } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { markOf } from "../../toolkit/view/marks.js";
 import { typed } from "../../toolkit/view/numbers.js";
@@ -210,20 +210,13 @@ class Row {
     const [isSelected, isHovered] = [this.store.selected, this.store.hovered].map(
       (other) => other?.kind === place.kind && other.index === place.index && other.part === place.part,
     );
-    const seen = [
-      item,
-      share,
-      isSelected,
-      isHovered,
-      this.node.contains(document.activeElement),
-      (this.source || this.owner) && scene.clients,
-    ];
+    const seen = [item, share, isSelected, isHovered, (this.source || this.owner) && scene.clients];
     if (seen.every((value, i) => value === this.painted[i])) return;
     this.painted = seen;
     this.node.classList.toggle("nbm-selected", isSelected);
     this.node.classList.toggle("nbm-hovered", isHovered);
     setAttributes(this.name, { "aria-label": `${item.name} name` });
-    if (this.name !== document.activeElement && this.name.value !== item.name) this.name.value = item.name;
+    setValue(this.name, item.name);
     if (this.main && this.mainInput) this.paintNumber(this.mainInput, this.main, item);
     const percent = `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
     setText(
@@ -252,7 +245,6 @@ class Row {
   /** @param {HTMLInputElement} input @param {Field} field @param {Item} item */
   paintNumber(input, field, item) {
     setAttributes(input, { "aria-label": `${item.name} ${SPOKEN[field] ?? field}` });
-    const text = String(typed(item[field] ?? 0));
-    if (input !== document.activeElement && input.value !== text) input.value = text;
+    setValue(input, String(typed(item[field] ?? 0)));
   }
 }
