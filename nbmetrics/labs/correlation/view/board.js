@@ -5,8 +5,9 @@
  * @import { Store } from "../../toolkit/view/store.js"
  */
 
-import { el, setAttributes, setText, setValue } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { numeral } from "../../toolkit/view/numbers.js";
+import { setValue } from "../../toolkit/view/typed_fields.js";
 import { SCORE_NAMES, SCORES, withParts } from "./maths.js";
 
 const SEES = {

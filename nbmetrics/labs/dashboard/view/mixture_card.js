@@ -8,12 +8,13 @@
  * @import { Numbers, Scene, Written } from "./types.js"
  */
 import { NumberTable } from "../../toolkit/view/chart.js";
-import { el, setAttributes, setText, setValue } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { read, readRow } from "../../toolkit/view/json_numbers.js";
 import { shortened } from "../../toolkit/view/name_width.js";
 import { shareText, shownNumber } from "../../toolkit/view/numbers.js";
 import { slides } from "../../toolkit/view/slider.js";
 import { orderOf, sameScores } from "../../toolkit/view/ties.js";
+import { setValue } from "../../toolkit/view/typed_fields.js";
 import { card, withWeight } from "./certificate.js";
 import { inWords, sharesOf } from "./metric_view.js";
 import { listed, percent } from "./verdict.js";

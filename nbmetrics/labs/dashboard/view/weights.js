@@ -8,10 +8,11 @@
  * @import { Numbers, Scene } from "./types.js"
  */
 import { resizeChildren } from "../../toolkit/view/chart.js";
-import { el, setAttributes, setText, setValue, svg, watchSize } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
 import { shareText } from "../../toolkit/view/numbers.js";
 import { slides } from "../../toolkit/view/slider.js";
 import { orderOf } from "../../toolkit/view/ties.js";
+import { setValue } from "../../toolkit/view/typed_fields.js";
 import { breakpoints, withWeight } from "./certificate.js";
 import { decidedOf, influencesOf, trackWords } from "./decision_inputs.js";
 import { inWords, sharesOf } from "./metric_view.js";

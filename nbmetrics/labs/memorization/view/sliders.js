@@ -6,8 +6,9 @@
  * @import { MemoState } from "./state.js"
  * @import { Store } from "../../toolkit/view/store.js"
  */
-import { el, setAttributes, setText, setValue } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { slides } from "../../toolkit/view/slider.js";
+import { setValue } from "../../toolkit/view/typed_fields.js";
 import declaration from "../scene.json" with { type: "json" };
 import { KNOB_NAMES, KNOB_WORDS, KNOBS, SCALES, withMemo } from "./maths.js";
 

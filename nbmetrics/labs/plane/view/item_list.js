@@ -4,10 +4,11 @@
  * @import { Item, Kind, Place, Scene } from "../../toolkit/view/types.js"
  * @import { PlaneStore } from "./store.js"
  */
-import { el, setAttributes, setText, setValue } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { markOf } from "../../toolkit/view/marks.js";
 import { typed } from "../../toolkit/view/numbers.js";
+import { setValue } from "../../toolkit/view/typed_fields.js";
 import types from "../items.json" with { type: "json" };
 import { sharesOf } from "./distributions.js";
 import { itemAt, whyNameRefused, withItem, withName, withSwapped } from "./edits.js";
