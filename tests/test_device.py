@@ -53,8 +53,8 @@ PER_ROW = 8
 METRICS = ["fid", "fid_infinity", "kid", "cmmd", *KERNELS, *NEIGHBOURS, "fld", "vendi", "rke", "rrke"]
 QUICK = [
     *((metric, "float32", "device") for metric in METRICS),
-    *((metric, "float64", "device") for metric in ("fid", "kid", "kid_rbf", "precision")),
-    *((metric, "float32", "cpu") for metric in ("fid", "kid", "kid_rbf", "precision")),
+    *((metric, "float64", "device") for metric in ("fid", "kid")),
+    *((metric, "float32", "cpu") for metric in ("fid", "kid")),
 ]
 
 
@@ -116,7 +116,7 @@ def test_scores_are_numpys(metric, dtype, place):
 
 
 @pytest.mark.parametrize("dtype", by_default(DTYPES, np.float32))
-@pytest.mark.parametrize("metric", ["fid", "kid", "kid_rbf", "precision"])
+@pytest.mark.parametrize("metric", by_default(["fid", "kid", "kid_rbf", "precision"], "fid", "precision"))
 def test_so_they_are_of_fewer_rows_than_features_and_far_from_0(metric, dtype):
     assert_same(drawn(dtype, 150, (90, 40), (80, 60)), metric, "device")
     assert_same(drawn(dtype, offset=50.0), metric, "device")
@@ -130,14 +130,14 @@ def test_the_embedding_of_kid_is_the_one_result_that_is_larger(kernel):
     assert_same(rows, kernel, "device", 20 * math.comb(width + 3, 3), uncertainty=nm.Bootstrap(20))
 
 
-@pytest.mark.parametrize("metric", ["fid", "kid", "kid_rbf", "kid_2", "kid_fourier"])
+@pytest.mark.parametrize("metric", by_default(["fid", "kid", "kid_rbf", "kid_2", "kid_fourier"], "fid", "kid"))
 @pytest.mark.parametrize("uncertainty", [nm.Influence(), nm.Bootstrap(20)], ids=["influence", "bootstrap"])
 def test_so_are_intervals(metric, uncertainty):
     width = 16 if metric == "fid" else WIDTH  # resampling wants many rows a feature
     assert_same(drawn(np.float32, width), metric, "device", math.comb(19, 3), uncertainty=uncertainty)
 
 
-@pytest.mark.parametrize("metric", ["fid", "kid", "kid_rbf", "density"])
+@pytest.mark.parametrize("metric", by_default(["fid", "kid", "kid_rbf", "density"], "fid", "kid"))
 def test_so_are_scores_in_blocks(metric, monkeypatch):
     """Several blocks of everything: the memory limit is a hundredth of what it is."""
     monkeypatch.setattr(arrays.memory, "block_bytes", arrays.memory.block_bytes / 100)

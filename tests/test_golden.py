@@ -23,6 +23,7 @@ from tests.labs.toolkit.common import OF_DATA
 from tests.labs.toolkit.test_share_page import run as run_share_test
 from tests.labs.toolkit.test_share_page import state_of
 from tests.node import needs_node, node
+from tests.slow import by_default
 from tests.waiting import until
 
 TEXTS = ("metric", "client", "generator", "lesson", "string")
@@ -101,7 +102,7 @@ def test_nothing_that_was_kept_is_changed(release):
 # --- share strings
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", by_default(KINDS, "scenes"))
 @pytest.mark.parametrize("name", LABS)
 def test_python_opens_share_strings(opened_strings, name, kind):
     found = opened_strings(name, kind)
@@ -117,8 +118,9 @@ def test_a_class_opens_share_strings(release, opened, name):
 
 
 @needs_node
-def test_the_page_opens_share_strings(opened_strings, tmp_path):
-    found = [opened_strings(name, kind) for name in LABS for kind in KINDS]
+@pytest.mark.parametrize("kind", by_default(KINDS, "scenes"))
+def test_the_page_opens_share_strings(opened_strings, tmp_path, kind):
+    found = [opened_strings(name, kind) for name in LABS]
     cases = [one["page"] for some in found for one in some]
     assert len(run_share_test(tmp_path, good=cases)[0]) == len(cases) > 4 * len(found)
 

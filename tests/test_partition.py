@@ -158,7 +158,7 @@ def test_clients_by_id_are_in_natural_order_and_keep_their_labels():
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.lists(st.text(max_size=6)))
+@given(st.lists(st.text(max_size=6), max_size=8))
 def test_natural_order_is_an_order_of_any_texts(names):
     found = sorted(names, key=natural)
     assert sorted(found) == sorted(names) and sorted(reversed(found), key=natural) is not None

@@ -302,7 +302,7 @@ def test_no_serious_violations_in_a_saved_page(saved, lab):
     assert_nothing_severe(page, root, case, states, show, LOOKS, ALIKE)
 
 
-@pytest.mark.parametrize("lab", by_default([lab for lab in LABS if LIVE[lab]], "Dashboard", "Playground", "TwinsLab"))
+@pytest.mark.parametrize("lab", by_default([lab for lab in LABS if LIVE[lab]], "Dashboard"))
 def test_no_serious_violations_beside_python(live, lab):
     states = [(s, bring) for s, bring in STATES[lab] if s in LIVE[lab]]
     page, root, show = live(lab)

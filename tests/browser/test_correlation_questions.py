@@ -16,6 +16,7 @@ from tests.browser.test_correlation import (
     settle,
     values,
 )
+from tests.slow import by_default
 
 LARGE_RFID = 2 * (101 - math.sqrt(101**2 - 100 * 2.56))
 SECOND = f"With ρ = 0.80 and ρ̂ = −0.80, RFID goes from 1.600 at α = 1 to {LARGE_RFID:.3f} at α = 10"
@@ -67,7 +68,7 @@ def test_predict_then_reveal(opened):  # noqa: F811
     assert lab.evaluate("root => root.contains(document.activeElement)"), "who goes back by keys can go on by keys"
 
 
-@pytest.mark.parametrize("tried", ["nothing", "the scale", "a preset"])
+@pytest.mark.parametrize("tried", by_default(["nothing", "the scale", "a preset"], "a preset"))
 def test_a_right_answer_is_right_whatever_was_tried_before(opened, tried):  # noqa: F811
     page, lab = opened
     choice(lab, "Just show me").click()

@@ -141,8 +141,8 @@ import numpy as np
 import nbmetrics as nm
 rng = np.random.default_rng(0)
 centres = rng.normal(0, 2, (10, 64))
-federation = {f"client {k}": rng.normal(centre, 1, (400, 64)) for k, centre in enumerate(centres)}
-generators = {f"G{k}": rng.normal(centres.mean(axis=0), 0.5 + k / 2, (1500, 64)) for k in range(5)}"""
+federation = {f"client {k}": rng.normal(centre, 1, (150, 64)) for k, centre in enumerate(centres)}
+generators = {f"G{k}": rng.normal(centres.mean(axis=0), 0.5 + k / 2, (600, 64)) for k in range(5)}"""
 
 
 @in_page

@@ -11,7 +11,6 @@ from tests import ROOT
 from tests.browser.conftest import HERE
 from tests.browser.looks import assert_accessible
 from tests.browser.page import painted, tab_to
-from tests.slow import by_default
 
 pytest.importorskip("sphinx", reason="sphinx is not installed: pip install nbmetrics[docs]")
 
@@ -44,8 +43,9 @@ def docs(tmp_path_factory):
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not AXE.exists(), reason="no axe-core: npm install --prefix tests/js")
-@pytest.mark.parametrize("name", by_default(PAGES, "index"))
+@pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_accessible_and_fits_in_light_and_dark(saved, docs, look, name):
     page = saved.show(docs / f"{name}.html")
     painted(page)

@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.slow import by_default
 from tests.waiting import until
 
 CODE = """
@@ -56,7 +57,7 @@ told = {"left_out": ["files"], "budget": 900, "spent": 600, "doing": "", "reason
 lab.race = {**about, **told, "looks": looks}"""
 
 
-@pytest.mark.parametrize(("low", "high"), [(0.2, 4.0), (1.45, 30.0), (0.1, 1.2)])
+@pytest.mark.parametrize(("low", "high"), by_default([(0.2, 4.0), (1.45, 30.0), (0.1, 1.2)], (1.45, 30.0)))
 def test_lines_end_inside_the_picture(run_cells, low, high):
     page = run_cells(CODE, LOOKS.replace("LOW", str(low)).replace("HIGH", str(high)))
     root = page.get_by_role("group", name="Dashboard", exact=True)

@@ -77,7 +77,7 @@ def test_a_map_is_whole_in_a_wide_window_too(opened):
 
 
 @pytest.mark.parametrize("name", SWEPT)
-@pytest.mark.parametrize("size", [SCREEN, PHONE], ids=["notebook", "phone"])
+@pytest.mark.parametrize("size", [SCREEN, pytest.param(PHONE, marks=pytest.mark.slow)], ids=["notebook", "phone"])
 def test_a_lesson_shows_question_chart_flag_and_reveal(opened, name, size):
     _, root = opened("Playground", f"lesson={name!r}", size)
     reveal, flag = root.get_by_role("button", name="Reveal"), root.get_by_role("slider", name="Your guess")

@@ -94,7 +94,7 @@ PLACES = {
     "notebook": pytest.mark.place("Notebook", shows="✓", drags="✓", python="✓"),
     "voila": pytest.mark.place("Voila", shows="✓", drags="✓", python="✓"),
 }
-QUICK = list(product(PLACES, ["Playground"]))
+QUICK = [("jupyterlab", "Playground")]
 EVERYWHERE = [
     pytest.param(*case, marks=[PLACES[case[0]], *([] if case in QUICK else [pytest.mark.slow])])
     for case in product(PLACES, LABS)

@@ -57,7 +57,7 @@ def test_the_headline_is_the_first_heading_and_live(saved, copied):
     expect(heading(root)).to_have_text("Every client scores both alike. Pooled, the twin is 3.056 worse.")
 
 
-@pytest.mark.parametrize("width", by_default([1280, 900, 400, 320], 1280, 320))
+@pytest.mark.parametrize("width", by_default([1280, 900, 400, 320], 1280))
 def test_a_headline_that_changes_moves_nothing_below_it(saved, width):
     page, root = saved.open(nm.CorrelationLab(), width=width)
     root.get_by_role("button", name="Just show me").click()
@@ -151,7 +151,7 @@ def test_only_copies_and_train_are_shown_until_more_is_asked_for_or_moved(saved,
 WINDOWS = [(1280, 800), (800, 800), (400, 800), (320, 700)]
 
 
-@pytest.mark.parametrize(("width", "height"), by_default(WINDOWS, (1280, 800), (320, 700)))
+@pytest.mark.parametrize(("width", "height"), by_default(WINDOWS, (320, 700)))
 def test_what_a_question_asks_to_move_is_in_sight_of_it(saved, width, height):
     page, root = saved.open(nm.CorrelationLab(), width=width, height=height)
     for _ in range(2):
@@ -268,7 +268,7 @@ def test_a_dashboards_first_screen_is_its_verdict_its_lines_and_the_first_weight
     assert root.bounding_box()["height"] <= 2.5 * 844
 
 
-@pytest.mark.parametrize("wide", [220, 250, 320])
+@pytest.mark.parametrize("wide", by_default([220, 250, 320], 250))
 def test_names_in_a_narrow_leaderboard_are_cut_once(saved, six_by_ten, wide):
     """As on a phone in JupyterLab, beside the prompt."""
     _, root = as_in(saved, six_by_ten, 390, 844, wide)

@@ -20,6 +20,7 @@ NUMBERS = """table => [...table.tBodies[0].rows].map(
   row => [...row.querySelectorAll('td[data-value]')].map(cell => Number(cell.dataset.value)))"""
 
 
+@pytest.mark.slow
 @pytest.mark.jupyterlab
 @pytest.mark.parametrize("kept", releases(), ids=str)
 def test_its_labs_are_there_again_and_move(browser, lab_server, kept):

@@ -76,6 +76,7 @@ def follow(saved):
     return leading(page)
 
 
+@pytest.mark.slow
 def test_the_site_opens_links_of_that_release(kept, saved, site):
     page, strings = saved.show(site / "labs/twinslab.html"), kept.read("shares/TwinsLab.json")
     handles = page.locator("[role=slider][aria-label$=' mean']")

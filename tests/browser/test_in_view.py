@@ -30,7 +30,7 @@ from tests.slow import by_default
 
 NOTEBOOKS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
 SIZES = [(1366, 768), (1920, 1080), (1024, 768)]
-QUICK = [(name, SIZES[0]) for name in NOTEBOOKS if name[:2] in ("00", "05")]
+QUICK = [(name, SIZES[0]) for name in NOTEBOOKS if name[:2] == "00"]
 A_LAB = re.compile(r"\bnm\.(Playground|CorrelationLab|TwinsLab|MemorizationLab|Dashboard|Monitor|PrivacyLab)\b")
 # The cell before the lab's is in the middle of the view, as after a Shift+Enter, and nothing moves any more.
 READY = """async index => {
@@ -269,7 +269,7 @@ ACTS = {
 }
 
 
-@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("act", by_default(ACTS, "wheel"))
 def test_a_reader_who_has_done_something_is_left_alone(in_pane, page, act):
     in_pane(above=150)
     page.mouse.move(50, 50)

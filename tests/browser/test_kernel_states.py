@@ -120,7 +120,7 @@ def test_python_answers_a_released_drag(run_cells, record_property):
 EACH_LAB = [(lab,) for lab in LABS]
 
 
-@cases(("lab",), [(LAB, "Playground"), (PLAIN, "MemorizationLab")], EACH_LAB)
+@cases(("lab",), [(LAB, "Playground")], EACH_LAB)
 def test_says_that_python_is_away_and_catches_up(run_cells, kernel, lab):
     page = run_cells(SOURCES[lab])
     root = group(page, LABS[lab])
@@ -139,7 +139,7 @@ def test_says_that_python_is_away_and_catches_up(run_cells, kernel, lab):
 COMING = re.compile("Python (computes|redraws|is still|looks)|as Python computes")
 
 
-@cases(("lab",), [(LAB, "Playground"), (PLAIN, "MemorizationLab"), (PLAIN, "Dashboard")], EACH_LAB)
+@cases(("lab",), [(PLAIN, "MemorizationLab"), (PLAIN, "Dashboard")], EACH_LAB)
 def test_a_killed_kernel_is_told_once_and_nothing_waits_for_it_for_good(run_cells, kernel, lab):
     page = run_cells(SOURCES[lab])
     root = group(page, LABS[lab])

@@ -68,6 +68,7 @@ SCRUB = """async ([moves]) => {
 }"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [PLAIN], indirect=True)
 def test_the_page_lives_while_a_model_trains(run_cells, record_property):
     page = run_cells(SOURCE)

@@ -9,6 +9,7 @@ from tests.browser.page import handle, painted, press, unfold
 from tests.slow import by_default
 
 LONG = ["Universitätsklinikum Hamburg-Eppendorf", "W" * 24, "Städtisches Krankenhaus am Rande der Stadt"]
+PRESETS = ["Two clients", "Three on a line", "Triangle (no direction left)"]
 WIDTHS = by_default([1280, 400, 320], 1280, 320)
 # Boxes of the plane in its pixels: all names, the marks of means, the arrow with its words, and the picture's own size.
 BOXES = """() => {
@@ -57,7 +58,7 @@ def assert_apart(page):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("preset", ["Two clients", "Three on a line", "Triangle (no direction left)"])
+@pytest.mark.parametrize("preset", by_default(PRESETS, "Three on a line"))
 def test_names_in_twinslab_keep_off_marks_and_arrow(saved, preset, width):
     page, lab = saved.open(nm.TwinsLab(preset), width=width)
     assert_apart(page)
@@ -83,7 +84,7 @@ def test_long_names_are_cut_in_the_pictures_and_whole_where_they_are_read(saved,
     assert min(lefts) >= 0
 
 
-@pytest.mark.parametrize("width", [1280, 320])
+@pytest.mark.parametrize("width", by_default([1280, 320], 320))
 def test_long_names_leave_the_scores_of_twinslab_free(saved, width):
     page, root = saved.open(nm.TwinsLab(clients(LONG, [[-1.5, 0], [1.5, 0], [4, 0]])), width=width)
     assert_apart(page)
@@ -94,7 +95,7 @@ def test_long_names_leave_the_scores_of_twinslab_free(saved, width):
     assert max(ends) < min(marks)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", by_default(["light", "dark"], "dark"))
 def test_the_name_of_a_client_without_weight_is_legible_and_its_ellipse_dim(saved, scheme):
     lab = nm.Playground(clients(["A", "B"], [[-2, 0], [2, 0]], [1.0, 0.0]))
     _, root = saved.open(lab, color_scheme=scheme)

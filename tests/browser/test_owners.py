@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from tests.browser.labs import LABS, group
 from tests.browser.page import CONTRAST, OVERFLOW, answered, drag, handle, menu_item, numbers, painted, press, tab_to
+from tests.slow import by_default
 
 NAME = "Right outputs, wrong owners"
 SWAP = "Swap Cats and Dogs"
@@ -117,7 +118,9 @@ def test_clients_and_models_come_go_and_are_renamed_with_their_ellipses(saved):
     assert options == ["FID", "KID", "KID (RBF)"]
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1366, "light"), (390, "dark"), (320, "light")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), by_default([(1366, "light"), (390, "dark"), (320, "light")], (390, "dark"))
+)
 def test_it_fits_and_is_readable(saved, width, scheme):
     page, lab = saved.open(nm.Playground(NAME), width, 768, color_scheme=scheme)
     painted(page)

@@ -19,10 +19,11 @@ def pictures_of(book):
     return [(o["data"], o["metadata"]["image/png"]["alt"]) for o in outputs]
 
 
+@pytest.mark.slow
 @pytest.mark.jupyterlab
 @pytest.mark.place("GitHub", shows="a picture with words")
 @pytest.mark.place("HTML by nbconvert", shows="a picture with words")
-@pytest.mark.parametrize("names", [("Playground",), pytest.param(tuple(LABS), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("names", [("Playground",), tuple(LABS)])
 def test_labs_are_pictures_with_words(run_cells, lab_server, browser, names):
     page = run_cells(*(LABS[name].source for name in names))
     page.evaluate(SAVE)

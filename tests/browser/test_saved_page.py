@@ -75,7 +75,7 @@ def test_a_drag_reads_no_sizes_of_what_it_paints(saved):
     assert numbers(root) != before and page.evaluate("window.reads") == []
 
 
-@pytest.mark.parametrize("where", ["scene", "presets", "history"])
+@pytest.mark.parametrize("where", by_default(["scene", "presets", "history"], "history"))
 def test_a_page_that_was_edited_to_take_all_memory_says_so_instead(browser, tmp_path, where):
     copycat = {"cc": nm.scene.Copycat(nm.Scene.preset_named("Two clients").distributions, "Client 1", 20)}
     lab = nm.Playground("Two clients", copycat)

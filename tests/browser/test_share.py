@@ -90,7 +90,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("when", ["at first", "later"])
+@pytest.mark.parametrize("when", by_default(["at first", "later"], "later"))
 def test_a_bad_link_is_refused_in_words_and_the_page_shows_what_it_had(saved, when):
     page, root = saved.open(nm.Playground())
     url, before, good = page.url, shown(root), nm.Playground("Heterogeneous six").share()

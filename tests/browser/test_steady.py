@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 from tests.browser.film import film, jumps
 from tests.browser.labs import LABS, group, settle
 from tests.browser.page import open_tab
+from tests.slow import by_default
 
 # What a lab shows while numbers are still to come, beside what its status says.
 COMING = {"MemorizationLab": "Python redraws"}
@@ -34,7 +35,7 @@ generators = {f"generator {g}": rng.normal(0.75, 1 + 0.2 * g, (600, 4)) for g in
 """
 
 
-@pytest.mark.parametrize("tab", ["Who loses", "How stable"])
+@pytest.mark.parametrize("tab", by_default(["Who loses", "How stable"], "Who loses"))
 def test_a_dashboard_stands_still_while_scores_and_tests_come(run_cells, lab_view, tab):
     page = run_cells(OF_ROWS)
     film(page)

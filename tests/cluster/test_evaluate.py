@@ -10,6 +10,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 import nbmetrics as nm
+from tests.slow import by_default
 
 from . import made
 
@@ -47,7 +48,11 @@ def as_given(kind, client):
     return {name: dask.array.from_array(rows, chunks=(11, made.DIM)) for name, rows in ROWS.items()}
 
 
-@pytest.mark.parametrize("kind", ["rows", "functions", "batches", "futures", "delayed", "arrays"])
+KINDS = ["rows", "functions", "batches", "futures", "delayed", "arrays"]
+KERNELS = [nm.RBF(2.0), nm.Polynomial(2), nm.RandomFeatures(nm.RBF(2.0), 64)]
+
+
+@pytest.mark.parametrize("kind", by_default(KINDS, "rows", "batches", "futures"))
 def test_every_kind_of_client_gives_the_local_scores(kind, dask_client, local):
     generators = {**made.generators(), "distribution": DISTRIBUTION}
     assert_same(nm.evaluate(as_given(kind, dask_client), generators, cluster=dask_client), local)
@@ -66,7 +71,7 @@ def test_what_sees_all_rows_at_once_is_scored_there_too(dask_client):
     assert_same(scores, local)
 
 
-@pytest.mark.parametrize("kernel", [nm.RBF(2.0), nm.Polynomial(2), nm.RandomFeatures(nm.RBF(2.0), 64)])
+@pytest.mark.parametrize("kernel", by_default(KERNELS, KERNELS[0]))
 def test_kid_of_any_kernel_is_that_of_pairs_of_clients(kernel, dask_client):
     clients = ROWS
     given = made.functions()

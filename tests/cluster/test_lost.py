@@ -48,6 +48,7 @@ def is_idle(client):
     return not client.who_has() and not any(client.processing().values())
 
 
+@pytest.mark.slow
 def test_a_worker_that_stops_for_longer_than_the_timeout_is_told_with_its_client(dask_client, tmp_path):
     file = tmp_path / "stopped"
     warm(dask_client, 2)

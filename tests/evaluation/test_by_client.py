@@ -8,7 +8,7 @@ import pytest
 from scipy.linalg import sqrtm
 
 import nbmetrics as nm
-from tests.slow import slow
+from tests.slow import by_default, slow
 
 NAMES = ("north", "south", "east")
 WEIGHTS = [(1, 1, 1), (40, 60, 50), (0.7, 0.2, 0.1), (0, 1, 3), (1, 0, 0)]
@@ -355,7 +355,7 @@ def test_resampling_refuses_what_has_one_distribution_a_client(parties):
 
 
 @pytest.mark.parametrize("uncertainty", [nm.Jackknife(), nm.Bootstrap(40)], ids=repr)
-@pytest.mark.parametrize("metric", ["precision", "kid"])
+@pytest.mark.parametrize("metric", by_default(["precision", "kid"], "kid"))
 def test_a_generator_beside_one_by_client_has_the_intra_of_its_avg_by_resampling(parties, metric, uncertainty):
     clients, generators = parties
     plain = {name: np.concatenate(list(made.values())) + k for k, (name, made) in enumerate(generators.items())}

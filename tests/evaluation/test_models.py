@@ -12,7 +12,7 @@ import nbmetrics as nm
 from nbmetrics.evaluation.run_statistics import ErrorPart, holm, p_of_labels, p_value, reach, smallest_p
 from nbmetrics.federation import as_generators
 from tests.calibration.models import BEYOND, EFFECTS, limit, shares_of_effects
-from tests.slow import slow
+from tests.slow import by_default, slow
 
 DESIGNS = {"influence": nm.Influence(), "jackknife": nm.Jackknife(groups=20), "bootstrap": nm.Bootstrap(40)}
 
@@ -137,7 +137,7 @@ def test_a_comparison_is_of_the_means_and_the_spreads():
     assert row["p_holm"] == row["p"] and row["smallest_p"] == pytest.approx(0.05)
 
 
-@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("design", by_default(DESIGNS, "influence"))
 def test_what_real_rows_add_is_that_of_scores_on_other_real_rows(design):
     """Two models of fixed runs: the error that real rows make of their difference, beside new draws of these rows."""
     rng = np.random.default_rng(0)

@@ -12,6 +12,7 @@ from nbmetrics.evaluation.mode_influence import ModeParts, ScoredRows
 from nbmetrics.evaluation.modes import wilson
 from nbmetrics.metrics.kid.random_features import _directions
 from tests.calibration import modes as calibration
+from tests.slow import slow
 
 pytestmark = pytest.mark.filterwarnings("ignore::nbmetrics.federated.FewRowsWarning")
 SIGMA, COUNT = 6.0, 64
@@ -236,7 +237,7 @@ def test_parts_are_the_first_order_of_leaving_few_rows_out(data):
         assert np.isnan(ModeParts(-parts.parts, parts.exact).shown).all()
 
 
-@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("order", [1, *slow(-1)])
 def test_clients_with_the_names_of_columns_keep_their_shares(data, order):
     clients, generators = data
     names = ["real", "rows", "mode", "avg_change", "p", "client p"]

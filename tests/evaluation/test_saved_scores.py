@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import nbmetrics as nm
-from tests.slow import slow
+from tests.slow import by_default, slow
 
 CALLS = ("ranks", "inversions", "worst", "regret", "flips")
 
@@ -40,7 +40,7 @@ def told(call, metric):
 
 
 @pytest.mark.filterwarnings("ignore::nbmetrics.BiasWarning")
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", by_default(CASES, "plain", "bootstrap", "a lone row, intervals", "exact"))
 def test_opened_scores_print_rank_and_export_as_before(tmp_path, case):
     scores = CASES[case]()
     opened = nm.Scores.open(scores.save(tmp_path / "s.json"))

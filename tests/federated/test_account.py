@@ -144,7 +144,7 @@ for k in range(200):
 """
 
 
-@pytest.mark.parametrize("seconds", by_default([0.0, 0.005, 0.02, 0.04], 0.0, 0.02))
+@pytest.mark.parametrize("seconds", by_default([0.0, 0.005, 0.02, 0.04], 0.02))
 def test_a_kill_never_makes_the_account_too_low(tmp_path, seconds):
     path = tmp_path / "a"
     script = KILLED.format(root=str(ROOT), path=str(path))

@@ -9,6 +9,7 @@ from scipy.stats import norm
 import nbmetrics as nm
 from nbmetrics.federated import noisy_summaries, privacy, serialization
 from nbmetrics.federated.privacy import Normals, Privacy
+from tests.slow import by_default
 
 RNG = np.random.default_rng(11)
 KID_OF_MANY = nm.metrics.KID(nm.RandomFeatures(nm.RBF(1.0), 90))
@@ -120,7 +121,7 @@ def worst_of_features():
     return CLOUD[list(np.unravel_index(np.argmin(phi @ phi.T), (400, 400)))]
 
 
-@pytest.mark.parametrize("what", ["moments", "features"])
+@pytest.mark.parametrize("what", by_default(["moments", "features"], "moments"))
 def test_a_membership_attack_stays_below_the_bound_and_breaks_less_noise(what):
     metric = nm.metrics.FID() if what == "moments" else KID_OF_FEATURES
     worst, other = WORST_MOMENTS if what == "moments" else worst_of_features()

@@ -42,6 +42,7 @@ def test_a_lab_opens_and_answers(name):
     lab.close()
 
 
+@pytest.mark.slow
 def test_a_dashboard_computes_all_before_its_cell_ends_and_takes_more():
     dashboard = nm.Dashboard(CLIENTS, GENERATORS, uncertainty=nm.Influence())
     expected = nm.evaluate(CLIENTS, GENERATORS, uncertainty=nm.Influence()).table

@@ -10,6 +10,7 @@ import pickle
 import struct
 import zipfile
 from datetime import datetime
+from functools import partial
 
 import numpy as np
 
@@ -158,7 +159,7 @@ def zipped(members, **settings):
 
 
 def bombs():
-    """(name, bytes) of headers that claim, and members that hold, what no memory should."""
+    """(name, function that writes the bytes) of headers that claim, and members that hold, what no memory should."""
     good = {"mu.npy": header((3,)) + MEAN.tobytes(), "sigma.npy": header((3, 3)) + COV.tobytes()}
     claims = {
         "mu of 10⁹": {"mu.npy": header((10**9,))},
@@ -182,21 +183,21 @@ def bombs():
         "torch's file": {"archive/data.pkl": pickle.dumps(Opened()), "archive/version": b"3\n"},
     }
     for name, members in claims.items():
-        yield name, zipped((good if "npy" in next(iter(members)) else {}) | members)
-    yield "mu twice", zipped({**good, "mu": good["mu.npy"]})
+        yield name, partial(zipped, (good if "npy" in next(iter(members)) else {}) | members)
+    yield "mu twice", partial(zipped, {**good, "mu": good["mu.npy"]})
     encrypted = bytearray(zipped(good, kind=zipfile.ZIP_STORED))
     for spot, shift in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         at = encrypted.find(spot)
         encrypted[at + shift] |= 1
-    yield "encrypted", bytes(encrypted)
+    yield "encrypted", partial(bytes, encrypted)
     unknown = bytearray(zipped(good, kind=zipfile.ZIP_STORED))
     for spot, shift in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
         at = unknown.find(spot)
         unknown[at + shift] = 77
-    yield "compressed by nobody knows what", bytes(unknown)
+    yield "compressed by nobody knows what", partial(bytes, unknown)
 
 
 def all_damaged():
-    """{name: bytes} of all of them."""
-    written = {name: npz(arrays) for name, arrays in strange()}
-    return written | dict(broken()) | dict(bombs())
+    """{name: function that writes the bytes} of all of them."""
+    written = {name: partial(npz, arrays) for name, arrays in strange()}
+    return written | {name: partial(bytes, content) for name, content in broken()} | dict(bombs())

@@ -10,6 +10,7 @@ import scipy.linalg
 
 import nbmetrics as nm
 from tests.benchmarks import peers
+from tests.slow import some_of
 
 from .damaged_npz import GOOD, STATE, all_damaged, npz
 
@@ -178,9 +179,9 @@ def test_damaged_files_are_as_many_as_said_and_the_good_one_is_none(here):
         assert nm.Moments.load("good.npz").n == 20
 
 
-@pytest.mark.parametrize("name", DAMAGED)
+@pytest.mark.parametrize("name", some_of(DAMAGED, 3))
 def test_a_damaged_file_is_refused_by_its_name_at_once(name, here, capsys):
-    (here / "ref.npz").write_bytes(DAMAGED[name])
+    (here / "ref.npz").write_bytes(DAMAGED[name]())
     tracemalloc.start()
     start = time.process_time()
     for load in (nm.Moments.load, nm.Client, lambda path: nm.Generator(path, name="g")):

@@ -19,6 +19,7 @@ from ...evaluation.store import Store
 from ...federation import Federation, as_generator, as_generators
 from ...federation.generator import Generator
 from ...federation.image_sources import images_of
+from ...lazy_imports import import_room
 from ...metrics.kid.metric import KID
 from .cell_details import cell_details
 from .changes import Change
@@ -349,7 +350,8 @@ def _take_generators(filling: IncrementalEvaluation, generators: Any) -> None:
 def costs(scores: Scores) -> list[dict[str, Any]]:
     """[{"metric": label, "aggregate", "up": [least, most], "down": [least, most], "reveals"}], bytes a client."""
     rows = []
-    for (metric, aggregate), part in scores.ledger.groupby(["metric", "aggregate"], sort=False):
+    # not `scores.ledger`, whose cautions would compute the influence values of all rows anew
+    for (metric, aggregate), part in import_room("federated").ledger(scores).groupby(["metric", "aggregate"], sort=False):
         up, down = ([int(part[name].min()), int(part[name].max())] for name in ("bytes", "bytes_down"))
         reveals = "; or ".join(dict.fromkeys(part["reveals"]))
         own = {"metric": scores.result(str(metric)).label, "aggregate": aggregate}

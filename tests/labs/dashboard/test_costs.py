@@ -3,6 +3,8 @@
 import numpy as np
 
 import nbmetrics as nm
+from nbmetrics.evaluation.influence import Influences
+from nbmetrics.labs.dashboard.federation_comparison import costs
 
 RNG = np.random.default_rng(0)
 CLIENTS = {"north": RNG.normal(0, 1, (120, 3)), "south": RNG.normal(1, 1, (7, 3))}
@@ -48,3 +50,10 @@ def test_a_table_of_scores_has_no_ledger():
     lab = nm.Dashboard.from_table({"near": [0.1, 0.2], "far": [0.4, 0.5]})
     assert "ledger" not in lab.board
     lab.close()
+
+
+def test_what_scores_cost_needs_no_interval(monkeypatch):
+    """Those of the Dashboard are made pair by pair elsewhere: here they would all be made once more."""
+    scores = nm.evaluate(CLIENTS, GENERATORS, "fid", uncertainty=nm.Influence(), progress=False)
+    monkeypatch.setattr(Influences, "spread", lambda *_: 1 / 0)
+    assert [(row["metric"], row["aggregate"]) for row in costs(scores)] == [("FID", "avg"), ("FID", "all")]

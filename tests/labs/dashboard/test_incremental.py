@@ -353,7 +353,7 @@ def test_what_was_begun_for_a_generators_noise_goes_with_it(monkeypatch):
 @pytest.mark.parametrize("starts_unequal", [False, *slow(True)])
 def test_weights_that_a_metric_refuses_leave_the_dashboard_what_evaluate_says(starts_unequal):
     """Resampled scores of rows that cannot be weighted are refused: no interval, no error, and they come back."""
-    real, made = rows(4)
+    real, made = ({name: x[:25] for name, x in side.items()} for side in rows(4))
     odd = dict(zip(real, (0.1, 0.2, 0.3, 0.4), strict=True))
     unequal = nm.Federation({name: nm.Client(x, weight=odd[name]) for name, x in real.items()})
     lab = nm.Dashboard(unequal if starts_unequal else real, made, "precision")

@@ -14,6 +14,7 @@ from nbmetrics.labs.dashboard.place_ranges import crossings, place_ranges, sort_
 from nbmetrics.labs.dashboard.scene import ORDERS, DashboardScene
 from nbmetrics.labs.dashboard.table_comparison import TableComparison
 from tests.labs.dashboard.page import said
+from tests.slow import by_default
 
 # Distributions, so that their scores are exact and have no bias to take off.
 CLIENTS = {f"c{i}": nm.Gaussian([3.0 * (i == 0), 2.0 * (i == 1)]) for i in range(3)}
@@ -28,7 +29,7 @@ def lab():
     made.close()
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", by_default(VIEWS, "heat map"))
 def test_each_view_is_a_picture_with_words(lab, view, tmp_path):
     shot = lab.snapshot(view)
     assert np.asarray(Image.open(io.BytesIO(shot.png)).convert("L")).std() > 10

@@ -12,6 +12,7 @@ from nbmetrics.labs.memorization.cards import CARDS, Judge, ignore_part
 from nbmetrics.labs.memorization.own_data import own_study
 from nbmetrics.labs.memorization.study import REDRAWS
 from tests.labs.inside import scene_of, send, words_of
+from tests.slow import by_default, slow
 from tests.waiting import until
 
 
@@ -186,7 +187,7 @@ class TestOwn:
         with pytest.raises(nm.InvalidInput, match=f"^{named}"):
             nm.MemorizationLab(**{**dict(zip(("train", "test", "generated"), sets)), **change})
 
-    @pytest.mark.parametrize("test", [[0, 0, 0, 1], [0, 0, 1, 2], [0] * 9 + [1, 2, 3]])
+    @pytest.mark.parametrize("test", [[0, 0, 0, 1], *slow([0, 0, 1, 2], [0] * 9 + [1, 2, 3])])
     def test_so_few_different_test_rows_that_the_held_out_may_be_alike_are_scored_alone(self, memo_lab, sets, test):
         train, _, generated = sets
         lab = memo_lab(train, train[test], generated)
@@ -284,7 +285,7 @@ class TestOwn:
         until(lambda: lab.result["rev"] == 1)
         assert "cards" in lab.result and lab.most_memorized(5).equals(wanted.most_memorized(5))
 
-    @pytest.mark.parametrize("does", ["scores", "most_memorized", "snapshot", "export_html"])
+    @pytest.mark.parametrize("does", by_default(["scores", "most_memorized", "snapshot", "export_html"], "scores"))
     def test_what_asks_for_the_scores_waits_for_them(self, memo_lab, sets, monkeypatch, tmp_path, does):
         monkeypatch.setattr("nbmetrics.labs.memorization.own_data.MAX_QUICK_OPERATIONS", 0)
         lab = memo_lab(*sets)

@@ -12,6 +12,7 @@ from nbmetrics.labs.monitor import alarm_rules, alarms
 from nbmetrics.labs.monitor.history import RunHistory
 from nbmetrics.labs.monitor.live_run import LiveRun
 from nbmetrics.labs.monitor.log_events import Point, Segment
+from tests.slow import slow
 
 FID = {"name": "fid", "label": "FID", "higher_is_better": False, "best": None, "kind": "fid", "mixes": False}
 KID = {**FID, "name": "kid", "label": "KID", "kind": "kid", "mixes": True}
@@ -46,7 +47,7 @@ def ring(rng, clients=10, rows=100):
     return {f"c{i}": np.c_[np.cos(t), np.sin(t)] + 0.1 * rng.normal(size=(rows, 2)) for i, t in enumerate(angles)}
 
 
-@pytest.mark.parametrize("pace", [0.0, 0.6, 0.9], ids=lambda pace: f"to {pace} a step")
+@pytest.mark.parametrize("pace", [*slow(0.0, 0.6), 0.9], ids=lambda pace: f"to {pace} a step")
 def test_a_collapse_that_the_average_sleeps_through_is_caught_by_all_by_the_gap_and_by_the_variance(monitored, pace):
     """Ten clients on a ring: r is .14, and the point nearest the pooled mean has q < 1 − 2r, so FID-avg falls."""
     rng = np.random.default_rng(0)

@@ -30,7 +30,7 @@ GENERATORS = {
 
 
 # Each metric once, of exact distributions or of rows drawn.
-QUICK = [("fid", 0), ("fid", 20), *((name, 0) for name in MADE), *((name, 20) for name in FROM_ROWS)]
+QUICK = [("fid", 0), ("fid", 20), *((name, 0) for name in [*MADE][::2]), *((name, 20) for name in [*FROM_ROWS][::2])]
 
 
 def scene_of(metric, **settings):

@@ -183,7 +183,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-@pytest.mark.parametrize("on", ["class", "lab"])
+@pytest.mark.parametrize("on", by_default(["class", "lab"], "lab"))
 def test_a_bad_string_is_refused_with_what_to_do(case, on):
     text, said = BAD[case]
     lab = nm.Playground()

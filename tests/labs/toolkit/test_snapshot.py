@@ -17,7 +17,7 @@ from nbmetrics.figures.drawing import Drawing
 from nbmetrics.labs.plane.items import TYPES
 from nbmetrics.labs.playground.figure import add_ellipse
 from tests.labs.toolkit.common import EVIL, LABS, VIEW, evil_lab, moved
-from tests.slow import by_default
+from tests.slow import by_default, slow
 
 
 @pytest.mark.parametrize("name", by_default(LABS, "Playground", "TwinsLab", "PrivacyLab", "Dashboard"))
@@ -38,7 +38,7 @@ def test_a_snapshot_is_a_picture_with_words(kind, new, tmp_path):
     assert metadata["image/png"]["alt"] == shot.alt
 
 
-@pytest.mark.parametrize("lab", [nm.Playground, nm.TwinsLab])
+@pytest.mark.parametrize("lab", [nm.Playground, *slow(nm.TwinsLab)])
 @pytest.mark.parametrize(
     ("half", "size"), [(TYPES["half"]["number"][0], {}), (5.0, {"width": 1e6, "height": 3e5, "angle": 30.0})]
 )
