@@ -60,12 +60,14 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """A file of tests stays in one process, and so does all that happens in JupyterLab, which so starts once."""
+    """A file of tests stays in one process, and so do all in JupyterLab and all of a cluster, which so start once."""
     from xdist.scheduler import LoadFileScheduling
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid):
-            return "jupyterlab" if is_in_jupyterlab(nodeid) else super()._split_scope(nodeid)
+            if is_in_jupyterlab(nodeid):
+                return "jupyterlab"
+            return "cluster" if nodeid.startswith("tests/cluster/") else super()._split_scope(nodeid)
 
     return Scheduling(config, log) if config.getvalue("dist") == "loadfile" else None
 

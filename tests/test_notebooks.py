@@ -178,6 +178,7 @@ def test_the_exercise_of_federated_digits_takes_right_answers_by_any_route():
         assert ranks["avg"].idxmin() == wanted and ranks["all"].idxmin() == "fresh"
 
 
+@pytest.mark.slow
 def test_watching_training_says_what_is_written(ran):
     said = text_of(ran("09_watching_training"))
     headline = re.search(r"Keep step (\S+), not 1,500: after (\S+), FID-all rose to", said)
@@ -224,6 +225,7 @@ def test_which_generator_says_what_is_written(ran):
     assert "In truth: {'shifted': 0.16, 'narrow': 0.31}" in said
 
 
+@pytest.mark.slow
 def test_your_own_images_come_to_the_decision_that_is_written(ran):
     book = ran("10_your_own_images")
     said = text_of(book)

@@ -186,7 +186,6 @@ def book(tmp_path_factory):
     return page, render(page, {"Notebooks": books.BOOKS}, lambda path: False), folder / "out"
 
 
-@pytest.mark.slow
 def test_a_notebook_is_run_and_written_down(book):
     page, text, out = book
     assert page.title == "How wide?" and page.description.startswith("A ")
