@@ -216,7 +216,7 @@ def test_a_run_says_what_it_said(release, opened, run_folder, name):
     assert (not run.troubles) == kept["is_whole"]
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", by_default(RUNS, "resumed", "alarms", "killed"))
 def test_a_run_goes_on(release, opened, run_folder, name):
     folder, kept, rng = run_folder(name), release.read("runs.json")[name], np.random.default_rng(0)
     old = opened(nm.Monitor.open, folder)

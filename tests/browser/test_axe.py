@@ -208,10 +208,14 @@ LIVE = {
 # Hardly different from another: tried at length alone.
 ALIKE = {
     "during a drag",
+    "on the tab Terms",
+    "on the tab Samples",
+    "with a metric from Python",
     "with a guess",
     "with a task",
     "with the table of the tab Terms",
     "with the table of the tab Samples",
+    "with the table of the tab Clients",
     "with other contours",
     "as printed",
     "corrected again",

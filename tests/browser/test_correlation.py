@@ -127,6 +127,7 @@ def test_a_click_on_the_map_brings_the_point_there(opened):
     assert len(run_code(page, "print(_j.dumps(lab.history['past']))")) == 1
 
 
+@pytest.mark.slow
 def test_a_finger_drags_the_point_and_taps_the_map(opened):
     page, lab = opened
     settle(page, lab)
@@ -295,6 +296,7 @@ def test_save_picture_downloads_a_png(opened):
     assert data.startswith(b"\x89PNG") and len(data) > 20_000
 
 
+@pytest.mark.slow
 def test_two_displays_of_one_lab_stay_equal(run_cells):
     page = run_cells(LAB, "lab")
     labs = [page.get_by_role("group", name="CorrelationLab").nth(k) for k in range(2)]

@@ -171,7 +171,10 @@ def test_hostile_names_are_text_and_fit_a_narrow_page(saved):
     lab.close()
 
 
-@pytest.mark.parametrize("case", ["one generator", "identical", "one client", "distributions", "few rows"])
+@pytest.mark.parametrize(
+    "case",
+    by_default(["one generator", "identical", "one client", "distributions", "few rows"], "identical", "few rows"),
+)
 def test_edges(saved, case):
     clients = {"a": rows_about(0, 1, 100), "b": rows_about(0.5, 1, 100, seed=1)}
     generators = {"g": rows_about(0, 1, 200, seed=2), "h": rows_about(0.4, 1, 200, seed=3)}

@@ -15,6 +15,7 @@ from tests.browser.page import drag, open_tab, opened, painted, press, run_code,
 from tests.browser.plain import in_notebook
 from tests.labs.inside import scene_of
 from tests.labs.toolkit.common import NAMES
+from tests.slow import by_default
 
 CASE = LABS["Dashboard"]
 # Scores of G, the one that is filled last, come when the gate opens.
@@ -320,7 +321,7 @@ EDGES = {
 
 
 @in_page
-@pytest.mark.parametrize("edge", EDGES)
+@pytest.mark.parametrize("edge", by_default(EDGES, "constant rows", "one client"))
 def test_odd_data_are_shown_and_weighed(run_cells, edge, monkeypatch):
     clients, generators = EDGES[edge]
     page = run_cells("federation = generators = None")

@@ -57,6 +57,7 @@ told = {"left_out": ["files"], "budget": 900, "spent": 600, "doing": "", "reason
 lab.race = {**about, **told, "looks": looks}"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("low", "high"), by_default([(0.2, 4.0), (1.45, 30.0), (0.1, 1.2)], (1.45, 30.0)))
 def test_lines_end_inside_the_picture(run_cells, low, high):
     page = run_cells(CODE, LOOKS.replace("LOW", str(low)).replace("HIGH", str(high)))

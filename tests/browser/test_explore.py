@@ -250,6 +250,7 @@ def test_places_cross_where_avg_and_all_disagree(explore):
     expect(lab.get_by_role("img", name=re.compile("^Ranks by KID"))).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_twelve_clients_six_generators_and_the_sweep_open_every_move_is_painted(run_cells):
     page = run_cells(BIG)
     lab = page.get_by_role("group", name="Playground")

@@ -7,6 +7,7 @@ import pytest
 import nbmetrics as nm
 from tests.browser.counts import first_screen_counts
 from tests.browser.page import painted
+from tests.slow import by_default
 from tests.waiting import until
 
 # A notebook's view at 1366 × 768 with JupyterLab's file browser open.
@@ -101,7 +102,7 @@ def test_after_reveal_the_whole_chart_with_both_minima_is_in_view(opened, name):
     assert all(0 < one.bounding_box()["y"] < SCREEN["height"] for one in minima.all())
 
 
-@pytest.mark.parametrize("name", LIMITS)
+@pytest.mark.parametrize("name", by_default(LIMITS, "Playground", "PrivacyLab"))
 def test_what_is_left_out_opens_by_key(opened, name):
     page, root = opened(name)
     fold = root.locator("details.nbm-fold:not([hidden]) > summary:visible").first

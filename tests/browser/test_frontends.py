@@ -9,7 +9,6 @@ import pytest
 from tests.browser.frontends import end_sessions, open_notebook, open_voila, watched
 from tests.browser.labs import (
     LABS,
-    TWO_OF_LABS,
     assert_python_has_the_same_numbers,
     group,
     handle,
@@ -17,6 +16,7 @@ from tests.browser.labs import (
     shown,
 )
 from tests.browser.page import centre, drag, painted, unfold
+from tests.slow import by_default
 
 VIEWPORT = {"width": 1280, "height": 900}
 TALL = {"width": 1280, "height": 2600}
@@ -141,7 +141,7 @@ PIXELS_A_POINT = """canvases => canvases.map(
 
 
 @pytest.mark.parametrize("where", ["plain_page", pytest.param("jupyterlab", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("lab", TWO_OF_LABS)
+@pytest.mark.parametrize("lab", by_default(LABS, "MemorizationLab"))
 def test_a_finger_drags_at_two_pixels_a_point_and_nothing_leaves_a_narrow_column(request, where, lab, look):
     case = LABS[lab]
     page = request.getfixturevalue(f"in_{where}_by_finger")(case.source)

@@ -109,6 +109,7 @@ def test_clients_from_data_show_points_and_a_fitted_ellipse(run_cells, shot, the
     shot("data-dark", lab)
 
 
+@pytest.mark.slow
 @pytest.mark.jupyterlab
 def test_the_picker_lists_what_fits_and_attaches_it(run_cells):
     page = run_cells(ROWS)

@@ -75,6 +75,7 @@ def test_own_features_have_no_sliders_and_find_the_copies(opened, shot):
     shot("memorization-own-items", lab)
 
 
+@pytest.mark.slow
 def test_the_saved_picture_has_the_shading_in_it(saved, tmp_path):
     page, root = saved.open(MemorizationLab(points=60, jitter=0.1))
     unfold(root)

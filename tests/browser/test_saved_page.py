@@ -182,7 +182,7 @@ def test_save_picture_works_under_the_pages_own_security_policy(saved):
     assert download.value.path().read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("lab", LABS)
+@pytest.mark.parametrize("lab", by_default(LABS, "Playground", "Dashboard", "MemorizationLab", "Monitor"))
 @pytest.mark.parametrize("width", by_default([1280, 400, 320], 320))
 def test_every_lab_fits_light_and_dark(saved, lab, width, look):
     page, root = saved.open(LABS[lab].new(), width)

@@ -35,7 +35,7 @@ def changed(root, case):
     return slider.get_attribute("aria-valuetext")
 
 
-@pytest.mark.parametrize("lab", TWO_OF_LABS)
+@pytest.mark.parametrize("lab", by_default(LABS, "Playground"))
 def test_a_copied_link_opens_the_same_state_in_the_page_and_in_python(saved, lab):
     case = LABS[lab]
     made = case.new()

@@ -12,7 +12,7 @@ from tests.slow import by_default
 COMING = {"MemorizationLab": "Python redraws"}
 
 
-@pytest.mark.parametrize("name", LABS)
+@pytest.mark.parametrize("name", by_default(LABS, "Playground", "Dashboard", "MemorizationLab"))
 def test_nothing_jumps_while_a_lab_fills(run_cells, lab_view, name):
     case = LABS[name]
     lines = case.source.rpartition("\n")

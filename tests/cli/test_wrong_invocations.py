@@ -9,6 +9,7 @@ from PIL import Image
 
 import nbmetrics as nm
 from nbmetrics.cli import main
+from tests.slow import some_of
 
 SUMMARIZE = ("summarize", "north.npy", "--out", "x.nbs")
 NOISY = (*SUMMARIZE, "--metrics", "fid", "--epsilon", "1", "--clip", "5", "--account", "old.account")
@@ -223,7 +224,7 @@ def test_there_are_many():
     assert len(WRONG) >= 300 and len({words for words, _ in WRONG}) == len(WRONG)
 
 
-@pytest.mark.parametrize(("words", "names"), WRONG, ids=lambda part: str(part)[:60])
+@pytest.mark.parametrize(("words", "names"), some_of(WRONG, 3), ids=lambda part: str(part)[:60])
 def test_it_ends_with_one_line_that_says_the_mend_and_writes_nothing(place, monkeypatch, capsys, words, names):
     monkeypatch.chdir(place)
     before = files(place)

@@ -29,7 +29,7 @@ NEED = {
     "Averages over clients": "pytorch_fid.fid_score",
 }
 # Sections that take seconds, for their subsets of KID.
-SECONDS = ("clean-fid", "torchmetrics", "torch-fidelity")
+SECONDS = ("clean-fid", "torchmetrics", "torch-fidelity", "vendi-score")
 CALL_SQRTM = ("pytorch-fid", "clean-fid", "dgm-eval", "ADM's evaluator", "Averages over clients")
 HAS_DISP = tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 18)
 

@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 import nbmetrics as nm
 from nbmetrics.metrics.copying import CT, AuthPct, auth_pct, c_t
 from tests import golden
+from tests.slow import by_default
 
 SETS = ("copy2", "copy32", "copyshift16")
 KINDS = ("fresh", "half_copied", "copied", "wide")
@@ -81,7 +82,7 @@ def test_auth_pct_is_the_authors(name, kind):
     assert auth_pct(stored["train"], stored[kind]) == pytest.approx(theirs, abs=1e-5)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", by_default(KINDS, KINDS[1]))
 @pytest.mark.parametrize("name", SETS)
 def test_c_t_is_the_authors_within_their_seeds(name, kind):
     stored, theirs = load(name), golden.PEERS[name][kind]["c_t"]

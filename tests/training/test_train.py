@@ -6,6 +6,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics import training
 from nbmetrics.datasets import digit_images, digits
+from tests.slow import by_default
 
 KINDS = ("wgan-gp", "ddpm")
 RING = np.array([[np.cos(t), np.sin(t)] for t in 2 * np.pi * np.arange(5) / 5])
@@ -136,7 +137,7 @@ def test_an_interrupted_run_goes_on_with_the_bits_of_the_whole_one(kind, tmp_pat
         training.train(kind, MODES, rounds=1, local_steps=1, checkpoints=tmp_path / "run")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", by_default(KINDS, "ddpm"))
 def test_going_on_with_one_point_collapses_there(kind):
     model = training.train(kind, [np.concatenate(MODES)], rounds=1, local_steps=60)
     point = MODES[0][:1]
@@ -147,7 +148,7 @@ def test_going_on_with_one_point_collapses_there(kind):
     assert np.linalg.norm(after.mean(axis=0) - point[0]) < 0.5 * np.linalg.norm(before.mean(axis=0) - point[0])
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", by_default(KINDS, "ddpm"))
 def test_points_in_the_plane_are_learned_whatever_their_place_and_scale(kind):
     federation = nm.Federation([np.concatenate(MODES)])
     untrained, model = (training.train(kind, federation, rounds=1, local_steps=n) for n in (1, 250))

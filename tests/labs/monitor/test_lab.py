@@ -118,6 +118,7 @@ NOTEBOOK = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.threads
 def test_an_executed_notebook_shows_the_run_at_its_end():
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
