@@ -288,7 +288,7 @@ def column_intervals(history: RunHistory, line: Line) -> dict[str, Interval]:
     levels = 6.0 * LEVEL / (np.pi * np.arange(1, len(line.steps) + 1)) ** 2 / (len(history.lines) * len(COLUMNS))
     clients, errors = line.facts.losses(line.clients[:, counted]), line.row_errors[:, counted]
     avg_errors, all_errors = line.row_errors[:, -2], line.row_errors[:, -1]
-    if history.segments[-1].weights != history.weights:  # at most: as if the clients' errors were one
+    if not history.is_under(history.segments[-1]):  # at most: as if the clients' errors were one
         avg_errors = errors @ shares
         all_errors = avg_errors if line.facts.kind == "kid" else all_errors
     pairs = zip(clients.T, errors.T, strict=True)
