@@ -24,6 +24,7 @@ from .log_events import MAX_REASONS, Point, Segment
 from .loop_timing import Budget, one_blas_thread
 from .run_folder import MAX_FRAME_BYTES, Writer, encode_losses
 from .scoring import Scoring, StepScores
+from .step_noise import to_float32
 
 MAX_ERROR_LETTERS = 500
 # Errors that are kept, and bytes that wait for a disk with room before the largest arrays are let go.
@@ -351,7 +352,7 @@ def _stack_known(errors: Sequence[np.ndarray | None]) -> np.ndarray | None:
     known = next((own for own in errors if own is not None), None)
     if known is None:
         return None
-    return np.stack([np.full_like(known, np.nan) if own is None else own for own in errors]).astype(np.float32)
+    return to_float32(np.stack([np.full_like(known, np.nan) if own is None else own for own in errors]))
 
 
 def _noise_arrays(metric: str, part: StepScores) -> list[tuple[str, np.ndarray]]:

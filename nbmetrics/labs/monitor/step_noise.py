@@ -64,7 +64,7 @@ class StepNoise:
         clients = _kept_draws(each, weights, of_mean=own is not None)
         parts = _with_mean(np.asarray(each.generated), weights)
         of_all = parts[:, -1:] if together is None else np.asarray(together.generated)
-        draws = None if together is None else _to_float32(together.draws[:, 0])
+        draws = None if together is None else to_float32(together.draws[:, 0])
         errors = standard_errors(*draws_under_weights(weights, clients, draws), together is None)
         row_errors = _deviations(np.column_stack([parts, of_all]))
         if own is None:
@@ -78,8 +78,8 @@ class StepNoise:
 def _kept_draws(column: NoiseColumn, weights: Sequence[float], *, of_mean: bool = False) -> np.ndarray:
     """Return (B, k) draws, (B, 1) of their mean where that is asked for or the clients are many."""
     if of_mean or len(weights) > MAX_NOISY_CLIENTS:
-        return _to_float32(_mean(column.draws, weights)[:, None])
-    return _to_float32(column.draws)
+        return to_float32(_mean(column.draws, weights)[:, None])
+    return to_float32(column.draws)
 
 
 def _with_mean(draws: np.ndarray, weights: Sequence[float]) -> np.ndarray:
@@ -111,7 +111,7 @@ class CachedMultipliers(Multipliers):
         return np.asarray(centred @ xi / spread)
 
 
-def _to_float32(draws: np.ndarray) -> np.ndarray:
+def to_float32(draws: np.ndarray) -> np.ndarray:
     """Round to single precision, infinite beyond it."""
     with np.errstate(over="ignore"):
         return draws.astype(np.float32)

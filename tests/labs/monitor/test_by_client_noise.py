@@ -289,6 +289,13 @@ def test_errors_stay_where_nothing_can_be_known(monitored):
     assert np.isfinite(of_wide["kid_intra"].errors[0, 0]) and np.isfinite(of_wide["kid"].errors[0, :2]).all()
 
 
+@pytest.mark.filterwarnings("error")
+def test_errors_beyond_single_precision_are_no_warning(monitored):
+    rows = dict.fromkeys(NAMES, step(0)["a"] * 1e25)
+    point = logged(monitored(clients(), "fid", keep_all=True), [{**rows, "d": step(0)["d"]}]).history.points[0]
+    assert np.isinf(point.own_row_errors).any() and np.isfinite(point.own).all()
+
+
 def test_sets_of_best_steps_tell_apart_what_chance_does_not_explain(monitored):
     sources = [step(i, shift=shift) for i, shift in enumerate((0.5, 0.5, 1.5))]
     run = logged(monitored(clients(), keep_all=True), sources)
