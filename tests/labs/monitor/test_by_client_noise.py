@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
+from nbmetrics.errors import check_weights
 from nbmetrics.labs.monitor.best_checkpoints import line_errors, noise_draws
+from nbmetrics.labs.monitor.history import STORED
 from nbmetrics.labs.monitor.live_run import LiveRun
 from nbmetrics.labs.monitor.run_comparison import RunComparison
 from nbmetrics.labs.monitor.run_folder import decode_event, encode_event
@@ -252,6 +254,22 @@ def test_damaged_errors_are_left_out_and_said(monitored, tmp_path, damage, said)
     log.write_bytes(b"".join(map(encode_event, events)))
     run = LiveRun.open(tmp_path)
     assert run.table["step"].unique().tolist() == [1] and said in " ".join(run.troubles)
+
+
+def test_weights_that_are_divided_by_their_sum_again_are_the_same_weights(monitored, tmp_path):
+    """A folder's are when it is read: what was scored before a run went on stays what it was, and has its errors."""
+    weights = next(w for n in range(9, 99) if check_weights(w := check_weights([n, 7, 5], 3), 3) != w)
+    rng = np.random.default_rng(0)
+    parties = [nm.Client(rng.normal(size=(80, 70)), name=n, weight=w) for n, w in zip("abc", weights, strict=True)]
+    made = {name: rng.normal(0.2, 1, (80, 70)) for name in "abc"}
+    for first in (0, 1):
+        run = monitored(nm.Federation(parties), "fid", path=tmp_path, keep_all=True)
+        run.log(first, made)
+        assert run.wait(60)
+        run.close()
+    for history in (run.history, run.with_weights(weights).history, LiveRun.open(tmp_path).history):
+        line = history.lines["fid"]
+        assert np.isfinite(line.all).all() and np.isfinite(line.errors).all() and set(line.kinds) == {STORED}
 
 
 def test_of_many_clients_intra_has_errors_under_the_weights_given_alone(monitored):
