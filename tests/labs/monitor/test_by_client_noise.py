@@ -1,6 +1,7 @@
 """Standard errors of steps with one distribution for each client, beside how own scores scatter over other rows."""
 
 import math
+from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.errors import check_weights
+from nbmetrics.labs.monitor.alarm_rules import DEFAULT_RULES
+from nbmetrics.labs.monitor.alarms import find_alarms
 from nbmetrics.labs.monitor.best_checkpoints import line_errors, noise_draws
 from nbmetrics.labs.monitor.history import STORED
 from nbmetrics.labs.monitor.live_run import LiveRun
@@ -342,3 +345,14 @@ def test_sets_of_best_steps_tell_apart_what_chance_does_not_explain(monitored):
         moved.best_set("fid")
     unlike = RunComparison.of(other.with_weights(OTHERS), moved, "").sentences(moved.history)
     assert "unknown whether by more than chance" in unlike["fid"] and "(more than chance)" in unlike["fid_intra"]
+
+
+def test_an_alarm_of_intra_knows_the_noise_of_a_few_steps(monitored):
+    """Before the run itself has shown how much it varies; at last each client has what the next one should have had."""
+    sources = [step(i) for i in range(6)]
+    sources[4:] = [dict(zip(NAMES, [*list(made.values())[1:], made["a"]], strict=True)) for made in sources[4:]]
+    run = logged(monitored(clients((1, 1, 1, 1)), "fid", keep_all=True), sources)
+    assert "far from best" in run.alarms.query("step == 5")["alarm"].tolist()
+    assert run.alarms["words"].str.startswith("FID intra").all()
+    points = [replace(point, own_row_errors=None) for point in run.history.logged]
+    assert not find_alarms(run.history.with_points(points), DEFAULT_RULES)
