@@ -106,7 +106,7 @@ def noise_draws(history: RunHistory, line: Line, place: int, part: str) -> np.nd
     """
     facts = line.facts
     by_client, of_all = _kept_draws(history, facts, line.points[place])
-    if by_client is not None and len(by_client) > MAX_NOISE_DRAWS:
+    if by_client is not None and by_client.ndim and len(by_client) > MAX_NOISE_DRAWS:
         return None
     of_avg, of_all = draws_under_weights(history.weights, by_client, of_all)
     draws: Any = of_avg if part == "avg" or facts.kind == "kid" else of_all
