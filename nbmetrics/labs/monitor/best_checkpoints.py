@@ -118,15 +118,12 @@ def noise_draws(history: RunHistory, line: Line, place: int, part: str) -> np.nd
 
 def _kept_draws(history: RunHistory, facts: MetricFacts, point: Point) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Return the draws of a point's avg, by client, and of all; None of those that tell nothing under these weights."""
-    if not facts.of:
-        if history.is_of_other_mixture(facts, point):
-            return None, None
-        kinds = (f"noise {facts.name}", f"all noise {facts.name}")
-        by_client, of_all = (history.array(point.frames.get(kind)) for kind in kinds)
-        return by_client, of_all
-    own = history.array(point.frames.get(f"own noise {facts.of}"))
-    is_mean = own is not None and own.shape[1:] == (1,)  # of many clients
-    return None if is_mean and not history.is_under(point.segment) else own, None
+    if history.is_of_other_mixture(facts, point):
+        return None, None
+    by_client = history.array(point.frames.get(f"own noise {facts.of}" if facts.of else f"noise {facts.name}"))
+    of_all = None if facts.of else history.array(point.frames.get(f"all noise {facts.name}"))
+    is_mean = by_client is not None and by_client.shape[1:] == (1,)  # of many clients
+    return None if is_mean and not history.is_under(point.segment) else by_client, of_all
 
 
 def line_errors(history: RunHistory, line: Line) -> np.ndarray:

@@ -52,8 +52,8 @@ class Line:
     steps : (S,); clients : (S, k); avg, all : (S,) under the history's weights
     errors : (S, 3) standard errors of avg, all and gap as they were logged; NaN under other weights
     row_errors : (S, k + 2) standard errors of clients, avg and all from the generated rows alone, as they were logged;
-        NaN where they are not known, of rows of the same latents, whose noise is the same at every step, and of a
-        mixture under other weights
+        under other weights that of avg is at most so much, as if the clients' errors were one. NaN where they are not
+        known, of rows of the same latents, whose noise is the same at every step, and of a mixture under other weights
     kinds : how each of `all` is known, one of "as logged", "exact", "first order", "unknown"
     """
 
@@ -217,15 +217,18 @@ class RunHistory:
         return Line(name, facts, tuple(points), steps, clients, avg, values, errors, row_errors, kinds)
 
     def _row_errors(self, facts: MetricFacts, point: Point) -> np.ndarray:
+        errors = np.full(len(self.names) + 2, math.nan)
         if point.count == 0:  # a distribution: exact
-            return np.zeros(len(self.names) + 2)
-        logged, place = point.row_errors, point.segment.position(facts.of or facts.name)
-        if facts.of:
-            of_own = point.own_row_errors
-            logged = None if of_own is None else np.pad(of_own, ((0, 0), (0, 1)), constant_values=math.nan)
+            return np.zeros_like(errors)
+        logged = point.own_row_errors if facts.of else point.row_errors
         if logged is None or point.is_paired or self.is_of_other_mixture(facts, point):
-            return np.full(len(self.names) + 2, math.nan)
-        return np.asarray(logged[place], dtype=np.float64)
+            return errors
+        errors[: logged.shape[1]] = logged[point.segment.position(facts.of or facts.name)]
+        if not self.is_under(point.segment):
+            used = np.flatnonzero(self.weights)
+            errors[-2] = errors[used] @ np.array(self.weights)[used]
+            errors[-1] = errors[-2] if facts.kind == "kid" and not facts.of else errors[-1]
+        return errors
 
     def _errors(self, facts: MetricFacts, point: Point) -> np.ndarray:
         errors, place = np.full(3, math.nan), point.segment.position(facts.of or facts.name)

@@ -253,7 +253,7 @@ def _load_scores(load: Any, place: Place, shape: tuple[int, int]) -> np.ndarray:
 def _load_errors(load: Any, place: Place | None, shape: tuple[int, int]) -> np.ndarray | None:
     if place is None:
         return None
-    errors = np.asarray(load(place))
+    errors = np.asarray(load(place), dtype=np.float64)
     if errors.shape != shape:
         raise ValueError(f"has standard errors of shape {errors.shape} where {shape} were expected")
     return errors

@@ -213,9 +213,10 @@ def test_under_other_weights_intra_has_its_errors_and_the_mixture_none(monitored
                 told = errors_of(moved, name)
                 np.testing.assert_allclose(told[:, 0], expected.lines[name].errors[:, 0], rtol=1e-5)
                 assert np.isfinite(told[:, 0]).all() and np.isnan(told[:, 1:]).all()
-                np.testing.assert_allclose(  # of each client; their mean is at most as if they were one
-                    moved.lines[name].row_errors[:, :4], expected.lines[name].row_errors[:, :4], rtol=1e-5
-                )
+                found, right = moved.lines[name].row_errors, expected.lines[name].row_errors
+                np.testing.assert_allclose(found[:, :4], right[:, :4], rtol=1e-5)
+                np.testing.assert_allclose(found[:, 4], right[:, :4] @ OTHERS, rtol=1e-5)
+                assert (found[:, 4] >= right[:, 4] * 0.999).all(), "of their mean at most as if they were one"
         assert run.with_weights(OTHERS).best_set("kid_intra")["avg"]
 
 
@@ -275,11 +276,27 @@ def test_weights_that_are_divided_by_their_sum_again_are_the_same_weights(monito
         assert np.isfinite(line.all).all() and np.isfinite(line.errors).all() and set(line.kinds) == {STORED}
 
 
-def test_of_many_clients_intra_has_errors_under_the_weights_given_alone(monitored):
+def test_steps_of_a_segment_with_other_weights_have_the_errors_of_the_rows_under_these(monitored, tmp_path):
+    for place, weights in enumerate((OTHERS, WEIGHTS)):
+        run = monitored(clients(weights), path=tmp_path, keep_all=True)
+        run.log(2 * place, step(0)["a"])
+        run.log(2 * place + 1, step(0))
+        assert run.wait(60)
+        run.close()
+    for name in ("kid", "kid_intra"):
+        errors = run.history.lines[name].row_errors
+        at_most = errors[:, :4] @ WEIGHTS
+        np.testing.assert_allclose(errors[0, 4], at_most[0], rtol=1e-6)
+        assert errors[-1, 4] < 0.99 * at_most[-1], "as it was logged"
+    assert run.history.lines["kid"].row_errors[0, 5] == run.history.lines["kid"].row_errors[0, 4]
+    assert np.isnan(run.history.lines["kid"].row_errors[1]).all()
+
+
+def test_of_many_clients_avg_and_intra_have_noise_under_the_weights_given_alone(monitored):
     rng, count = np.random.default_rng(0), MAX_NOISY_CLIENTS + 1
     parties = {f"c{i}": rng.normal(i / 9, 1, (12, 1)) for i in range(count)}
     made = {name: rng.normal(i / 9, 1, (6, 1)) for i, name in enumerate(parties)}
-    run = logged(monitored(parties, keep_all=True), [made])
+    run = logged(monitored(parties, keep_all=True), [made, np.concatenate(list(made.values()))])
     moved = run.with_weights(rng.random(count)).history
     for metric in ("fid", "kid"):
         line = run.history.lines[f"{metric}_intra"]
@@ -287,6 +304,8 @@ def test_of_many_clients_intra_has_errors_under_the_weights_given_alone(monitore
         assert line.errors[0, 0] == pytest.approx(draws.std(ddof=1), rel=1e-5)
         assert noise_draws(moved, moved.lines[f"{metric}_intra"], 0, "avg") is None
         assert np.isnan(errors_of(moved, f"{metric}_intra")).all()
+        assert len(noise_draws(run.history, run.history.lines[metric], 1, "avg")) == len(draws)
+        assert noise_draws(moved, moved.lines[metric], 1, "avg") is None, "one distribution neither"
 
 
 def test_errors_stay_where_nothing_can_be_known(monitored):
