@@ -208,11 +208,8 @@ class Point:
         parts = _parse_list(event.get("errors", []), m)
         numbers = [[decode_number(number) for number in _parse_list(part, 3)] for part in parts]
         errors = np.array(numbers) if parts else None
-        own_errors = np.array([decode_number(number) for number in _parse_list(event.get("own errors", []), m)])
         if len(of_all) != m or len(terms) != m or (errors is not None and errors.shape != (m, 3)):
             raise ValueError("has no score of every metric")
-        if len(own_errors) not in (0, m):
-            raise ValueError("has no standard error of every intra")
         why = tuple(
             _parse_text(reason, MAX_REASON_LETTERS) for reason in _parse_list(event.get("why", []), MAX_REASONS)
         )
@@ -220,7 +217,7 @@ class Point:
         return cls(segment, step, time, losses, count=count, clients=clients, all=of_all, terms=terms,
                    variance=variance, why=why, frames=frames, errors=errors, late=late,
                    row_errors=row_errors, cost=cost, is_paired=event.get("paired") is True, own=own,
-                   own_only=own_only, own_errors=own_errors if len(own_errors) else None,
+                   own_only=own_only, own_errors=_parse_own_errors(event, m),
                    own_row_errors=own_row_errors)  # fmt: skip
 
     def to_json(self, frames: Mapping[str, Place]) -> dict[str, Any]:
@@ -248,6 +245,13 @@ def _load_scores(load: Any, place: Place, shape: tuple[int, int]) -> np.ndarray:
     if scores.shape != shape:
         raise ValueError(f"has scores of shape {scores.shape} where {shape} were expected")
     return scores
+
+
+def _parse_own_errors(event: Mapping[str, Any], count: int) -> np.ndarray | None:
+    numbers = [decode_number(number) for number in _parse_list(event.get("own errors", []), count)]
+    if len(numbers) not in (0, count):
+        raise ValueError("has no standard error of every intra")
+    return np.array(numbers) if numbers else None
 
 
 def _load_errors(load: Any, place: Place | None, shape: tuple[int, int]) -> np.ndarray | None:

@@ -303,8 +303,7 @@ class ScoringThread:
             variance=float(arrays["centre"][0]) if "centre" in arrays else np.nan,
             why=tuple(reasons)[:MAX_REASONS],
         )
-        own = [part.own for part in parts if part.own is not None]
-        if own:
+        if own := [part.own for part in parts if part.own is not None]:
             names = tuple(name for name, part in scores.items() if part.is_own_only)
             own_errors = np.array([part.noise.own_error for part in parts])
             scored = replace(scored, own=np.stack(own), own_only=names, own_errors=own_errors)
@@ -312,8 +311,8 @@ class ScoringThread:
         row_errors = _stack_known([part.noise.row_errors for part in parts])
         own_row_errors = _stack_known([part.noise.own_row_errors for part in parts])
         scored = replace(scored, row_errors=row_errors, own_row_errors=own_row_errors)
-        known = {"row errors": row_errors, "own row errors": own_row_errors}
-        arrays |= {name: array for name, array in known.items() if array is not None}
+        known = ("row errors", row_errors), ("own row errors", own_row_errors)
+        arrays |= {name: array for name, array in known if array is not None}
         noise = {name: array for metric, part in scores.items() for name, array in _noise_arrays(metric, part)}
         return scored, {"clients": clients, **arrays, **noise}
 
