@@ -24,6 +24,9 @@ def monitored(act=lambda monitor: monitor.log(0, make), clients=(A, B), **option
         assert monitor.wait(60)
         for point in monitor._live_run.history.points:
             assert not point.is_scored or point.why or np.isfinite(point.clients).all()
+            assert not point.is_by_client or point.why or np.isfinite(point.own).all()
+            for errors in (point.errors, point.row_errors, point.own_errors, point.own_row_errors):
+                assert errors is None or not (errors < 0).any()
         return monitor.table, monitor.losses, monitor.alarms, monitor.words, monitor.troubles, monitor.cost
     finally:
         monitor.close()
@@ -31,6 +34,14 @@ def monitored(act=lambda monitor: monitor.log(0, make), clients=(A, B), **option
 
 def logged(*given, **losses):
     return monitored(lambda monitor: monitor.log(*given, **losses))
+
+
+def logged_by_client(clients, *made):
+    """What is told of a step with one distribution for each client, and of the run under other weights."""
+    names = nm.Federation(clients).names
+    act = lambda monitor: monitor.log(0, dict(zip(names, made, strict=True)))  # noqa: E731
+    asked_too = lambda monitor: [act(monitor), monitor.wait(60), monitor.with_weights([3, 1]).words]  # noqa: E731
+    return monitored(asked_too, clients)
 
 
 def asked(act):
@@ -47,6 +58,7 @@ def trained(**options):
 ON_ROWS = {
     "Monitor": (lambda a, b, c: logged(0, a), anything),
     "Monitor of clients": (lambda a, b, c: monitored(lambda monitor: monitor.log(0, c), [b, a]), anything),
+    "Monitor by client": (lambda a, b, c: logged_by_client([b, c], a, c), anything),
     "Monitor of a function": (lambda a, b, c: logged(0, lambda n, rng: a), anything),
     "training": (lambda a, b, c: trained(federation=[a, np.eye(3)]), anything),
 }
@@ -57,6 +69,7 @@ ON_SETTINGS = {
     "Monitor seed": lambda v: monitored(seed=v),
     "Monitor step": lambda v: logged(v),
     "Monitor source": lambda v: logged(0, v),
+    "Monitor by client": lambda v: logged_by_client([A, B], v, B),
     "Monitor loss": lambda v: logged(0, d=v),
     "Monitor weights": lambda v: asked(lambda monitor: monitor.with_weights(v)),
     "Monitor best": lambda v: asked(lambda monitor: monitor.best(v)),

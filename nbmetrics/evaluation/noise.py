@@ -243,14 +243,21 @@ class InfluenceNoise:
         real_parts = [[(i, 1.0)] for i in range(len(real))]
         return self._column(influence_values, real_parts, [[(places[id(own)], 1.0)] for _, own in pairs])
 
-    def all(self, together: Strata[Any], mixture: Strata[Any], weights: Sequence[float]) -> NoiseColumn:
-        """Of the score of the pooled clients, the only one in the column.
+    def with_mixture(self, real: Sequence[Strata[Any]], mixture: Strata[Any], weights: Sequence[float]) -> NoiseColumn:
+        """Of the scores of single clients, each with what was made for all of them, see `mixture_strata`."""
+        influence_values = [_of_enough(self._influence_values((own, mixture)), is_mixture=True) for own in real]
+        real_parts = [[(i, 1.0)] for i in range(len(real))]
+        return self._column(influence_values, real_parts, [self._mixture_parts(weights)] * len(real))
 
-        `mixture` : what the generator made for all of them, see `mixture_strata`
-        """
+    def all(self, together: Strata[Any], mixture: Strata[Any], weights: Sequence[float]) -> NoiseColumn:
+        """Of the score of the pooled clients with that mixture, the only one in the column."""
+        real_parts = [(i, w) for i, w in enumerate(weights) if w]
+        of_all = self._influence_values((together, mixture))
+        return self._column([of_all], [real_parts], [self._mixture_parts(weights)])
+
+    def _mixture_parts(self, weights: Sequence[float]) -> Parts:
         _, shares = ((), [1.0]) if len(self.generated) == 1 else merge_shared(self.generated, weights)
-        sides = ([[(i, w) for i, w in enumerate(own) if w]] for own in (weights, shares))
-        return self._column([self._influence_values((together, mixture))], *sides)
+        return [(place, share) for place, share in enumerate(shares) if share]
 
     def _influence_values(self, pair: Pair) -> InfluenceValues:
         return self.values[pair] if pair in self.values else influence_values_of(self.metric, *pair)
@@ -295,10 +302,14 @@ def pairs_of(real: Sequence[Strata[Any]], generated: Sequence[Strata[Any]]) -> l
     return list(zip(real, generated if len(generated) > 1 else [*generated] * len(real), strict=True))
 
 
-def _of_enough(influence_values: InfluenceValues) -> InfluenceValues:
-    """The influence values, NaN where the rows are too few for an interval."""
-    sides = [rows for rows in (*influence_values.real, *influence_values.generated) if rows is not None]
-    if all(len(rows) >= MIN_ROWS_OF_NOISE for rows in sides) or math.isnan(influence_values.value):
+def _of_enough(influence_values: InfluenceValues, *, is_mixture: bool = False) -> InfluenceValues:
+    """The influence values, NaN where the rows are too few for an interval.
+
+    `is_mixture` : whether the generated parts may have fewer, as together they have enough
+    """
+    of_real, made = ([len(rows) for rows in own if rows is not None] for own in influence_values[1:3])
+    counts = [*of_real, *([sum(made)] if is_mixture and made else made)]
+    if all(count >= MIN_ROWS_OF_NOISE for count in counts) or math.isnan(influence_values.value):
         return influence_values
     real, generated = (
         tuple(None if r is None else np.full(len(r), np.nan) for r in own) for own in influence_values[1:3]

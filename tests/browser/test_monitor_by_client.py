@@ -70,7 +70,11 @@ def test_the_figure_of_intra_has_one_line_and_its_own_best_step(shown):
     drawn = images.locator("svg:visible")
     expect(drawn).to_have_count(1)
     assert drawn.locator(".nbm-step-edges path").count() == 0, "no step without a number"
-    expect(root.get_by_role("img", name=re.compile("^FID over 25 steps")).locator("svg:visible")).to_have_count(2)
+    plain = root.get_by_role("img", name=re.compile("^FID over 25 steps"))
+    expect(plain.locator("svg:visible")).to_have_count(2)
+    bands = ".nbm-step-bands path:not([d=''])"
+    expect(drawn.locator(bands)).to_have_count(1)
+    expect(plain.locator(bands)).to_have_count(3)
     open_details(root)
     root.get_by_role("combobox", name="Metric").select_option("FID intra")
     expect(root.get_by_role("heading").first).to_have_text(re.compile(f"^Keep step {best:,}, .*FID intra"))
@@ -79,6 +83,11 @@ def test_the_figure_of_intra_has_one_line_and_its_own_best_step(shown):
     expect(root.get_by_text(re.compile(f"^FID intra: north {value:.2f}"[:-1]))).to_be_visible()
     expect(root.get_by_role("img", name=re.compile("^FID intra of 3 clients; at step 2,400"))).to_be_visible()
     expect(root.get_by_text("intra: the weighted mean of the clients’ scores")).to_be_visible()
+    before = drawn.locator(bands).get_attribute("d")
+    now_python(page, "lab.scene = {**lab.scene, 'weights': [0.8, 0.1, 0.1]}")
+    expect(plain.locator(bands)).to_have_count(1)  # of avg of the steps with one distribution
+    expect(drawn.locator(bands)).to_have_count(1)
+    assert drawn.locator(bands).get_attribute("d") != before
 
 
 @in_page

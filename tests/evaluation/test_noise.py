@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.evaluation.noise import Multipliers, pack_draws, unpack_draws
+from nbmetrics.evaluation.influence import mixture_strata
+from nbmetrics.evaluation.noise import InfluenceNoise, Multipliers, pack_draws, unpack_draws
 from tests.evaluation.whole_noise import noise
 from tests.slow import slow
 
@@ -66,6 +67,27 @@ def test_draws_have_the_variances_of_influence_values(sides, metric, monkeypatch
     np.testing.assert_array_equal(drawn.all_centres, spread.all)
     assert drawn.by_client.std(axis=0)[2, 3] == 0.0  # distribution with distribution
     assert abs(drawn.by_client.mean(axis=0)).max() < ERROR * spread.variance["client"].root.max() * 2
+
+
+@pytest.mark.parametrize("metric", ["fid", *slow("kid")])
+def test_draws_with_a_mixture_have_the_variances_of_influence_values(sides, metric):
+    """Of clients, avg, intra and the gap, of a generator that two clients share a part of."""
+    federation, rng = sides[0], np.random.default_rng(1)
+    both = rng.normal(0.2, 1.2, (60, 3))
+    made = dict(zip(federation.names, [both, rng.normal(size=(40, 3)), both, nm.Gaussian(np.ones(3))], strict=True))
+    scores = nm.evaluate(federation, [made], metric, uncertainty=nm.Influence(), progress=False)
+    source, weights = scores._results[0].noise.source, scores.weights
+    spread, (generated,) = source.spread(weights), source.generated
+    mixture = mixture_strata(source.metric, generated, weights)
+    noise = InfluenceNoise(source.metric, generated, 0, Parties(MANY, 0))
+    drawn = noise.with_mixture(source.real, mixture, weights)
+    of_all = noise.all(source.metric.pool_strata(source.real, weights), mixture, weights).draws[:, 0]
+    avg, intra = (column.draws @ np.array(weights) for column in (drawn, noise.clients(source.real)))
+    parts = {"client": drawn.draws[:, None], "avg": avg, "all": of_all, "gap": avg - of_all, "intra": intra}
+    for part, draws in parts.items():
+        root = spread.variance[part].root
+        np.testing.assert_allclose(draws.std(axis=0), root if part == "client" else root[0], rtol=ERROR, atol=1e-12)
+    np.testing.assert_array_equal(drawn.centres, spread.client[0])
 
 
 @pytest.mark.parametrize("metric", ["kid", *slow("precision")])

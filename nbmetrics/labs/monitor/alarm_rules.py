@@ -284,19 +284,14 @@ class Interval(NamedTuple):
 def column_intervals(history: RunHistory, line: Line) -> dict[str, Interval]:
     """Return the intervals of all, the worst client and avg of a line."""
     counted = np.flatnonzero(np.array(history.weights) > 0)
-    shares = np.array(history.weights)[counted]
     levels = 6.0 * LEVEL / (np.pi * np.arange(1, len(line.steps) + 1)) ** 2 / (len(history.lines) * len(COLUMNS))
     clients, errors = line.facts.losses(line.clients[:, counted]), line.row_errors[:, counted]
-    avg_errors, all_errors = line.row_errors[:, -2], line.row_errors[:, -1]
-    if history.segments[-1].weights != history.weights:  # at most: as if the clients' errors were one
-        avg_errors = errors @ shares
-        all_errors = avg_errors if line.facts.kind == "kid" else all_errors
     pairs = zip(clients.T, errors.T, strict=True)
-    each = [_interval(own, error, levels / len(shares)) for own, error in pairs]
+    each = [_interval(own, error, levels / len(counted)) for own, error in pairs]
     return {
-        "all": _interval(line.facts.losses(line.all), all_errors, levels),
+        "all": _interval(line.facts.losses(line.all), line.row_errors[:, -1], levels),
         "worst": Interval(*(np.max(ends, axis=0) for ends in zip(*each, strict=True))),
-        "avg": _interval(line.facts.losses(line.avg), avg_errors, levels),
+        "avg": _interval(line.facts.losses(line.avg), line.row_errors[:, -2], levels),
     }
 
 

@@ -21,7 +21,8 @@ from ...errors import InvalidInput
 from ...ranking import lowest, order, same_scores
 from .alarm_rules import MAX_TIMES_BEST, column_intervals, far_from_best, far_limit, least_loss, real_levels, times_text
 from .history import UNKNOWN, Line, RunHistory
-from .scoring import MAX_NOISY_CLIENTS, draws_under_weights, standard_errors
+from .log_events import MetricFacts, Point
+from .step_noise import MAX_NOISY_CLIENTS, draws_under_weights, standard_errors
 
 CONFIDENCE_LEVEL = 0.95
 # Of more steps, those with the best scores are compared; the others are taken for worse.
@@ -101,19 +102,28 @@ def noise_draws(history: RunHistory, line: Line, place: int, part: str) -> np.nd
     """Return (B,) draws of the noise of one score as a loss; None where it is not known.
 
     KID-all has that of KID-avg, as its gap is the same at every step. Of FID-all under other weights than those logged
-    it is that under those logged.
+    it is that under those logged; of a mixture that moves with the weights nothing is known under others.
     """
-    point, name = line.points[place], line.facts.name
-    by_client = history.array(point.frames.get(f"noise {name}"))
-    of_all = history.array(point.frames.get(f"all noise {name}"))
-    if by_client is not None and len(by_client) > MAX_NOISE_DRAWS:
+    facts = line.facts
+    by_client, of_all = _kept_draws(history, facts, line.points[place])
+    if by_client is not None and by_client.ndim and len(by_client) > MAX_NOISE_DRAWS:
         return None
     of_avg, of_all = draws_under_weights(history.weights, by_client, of_all)
-    draws: Any = of_avg if part == "avg" or line.facts.kind == "kid" else of_all
+    draws: Any = of_avg if part == "avg" or facts.kind == "kid" else of_all
     if draws is None or draws.ndim != 1 or not 1 < len(draws) <= MAX_NOISE_DRAWS or not np.isfinite(draws).all():
         return None
     value = np.asarray(draws, dtype=np.float64)
-    return -value if line.facts.higher_is_better and line.facts.best is None else value
+    return -value if facts.higher_is_better and facts.best is None else value
+
+
+def _kept_draws(history: RunHistory, facts: MetricFacts, point: Point) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Return the draws of a point's avg, by client, and of all; None of those that tell nothing under these weights."""
+    if history.is_of_other_mixture(facts, point):
+        return None, None
+    by_client = history.array(point.frames.get(f"own noise {facts.of}" if facts.of else f"noise {facts.name}"))
+    of_all = None if facts.of else history.array(point.frames.get(f"all noise {facts.name}"))
+    is_mean = by_client is not None and by_client.shape[1:] == (1,)  # of many clients
+    return None if is_mean and not history.is_under(point.segment) else by_client, of_all
 
 
 def line_errors(history: RunHistory, line: Line) -> np.ndarray:
@@ -126,7 +136,7 @@ def line_errors(history: RunHistory, line: Line) -> np.ndarray:
     if np.isfinite(errors).any() or len(line.points) > MAX_COMPARED_STEPS or len(history.names) > MAX_NOISY_CLIENTS:
         return errors
     for place in range(len(line.points)):
-        is_kid = line.facts.kind == "kid"
+        is_kid = line.facts.kind == "kid" and not line.facts.of
         errors[place] = standard_errors(noise_draws(history, line, place, "avg"), None, is_kid)
     return errors
 

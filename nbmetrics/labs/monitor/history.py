@@ -37,6 +37,8 @@ MAX_SEGMENTS, MAX_SCORE_BYTES = 10_000, 2**30
 # What `all` under other weights was made of.
 STORED, EXACT, TANGENT, UNKNOWN = "as logged", "exact", "first order", "unknown"
 Weights = tuple[float, ...]
+# Shares that differ by less are the same.
+WEIGHT_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +52,8 @@ class Line:
     steps : (S,); clients : (S, k); avg, all : (S,) under the history's weights
     errors : (S, 3) standard errors of avg, all and gap as they were logged; NaN under other weights
     row_errors : (S, k + 2) standard errors of clients, avg and all from the generated rows alone, as they were logged;
-        NaN where they are not known, and of rows of the same latents, whose noise is the same at every step
+        under other weights that of avg is at most so much, as if the clients' errors were one. NaN where they are not
+        known, of rows of the same latents, whose noise is the same at every step, and of a mixture under other weights
     kinds : how each of `all` is known, one of "as logged", "exact", "first order", "unknown"
     """
 
@@ -116,6 +119,13 @@ class RunHistory:
     def with_points(self, points: Sequence[Point]) -> RunHistory:
         """The same run with these points alone."""
         return RunHistory(self.segments, points, self._load, self.weights)
+
+    def is_under(self, segment: Segment) -> bool:
+        """Whether these are the weights of a segment, but for rounding: a log that is read divides by their sum."""
+        key = (segment.number, "weights")
+        if key not in self._clients:
+            self._clients[key] = np.allclose(self.weights, segment.weights, rtol=0.0, atol=WEIGHT_ROUNDING)
+        return bool(self._clients[key])
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
@@ -207,15 +217,29 @@ class RunHistory:
         return Line(name, facts, tuple(points), steps, clients, avg, values, errors, row_errors, kinds)
 
     def _row_errors(self, facts: MetricFacts, point: Point) -> np.ndarray:
+        errors = np.full(len(self.names) + 2, math.nan)
         if point.count == 0:  # a distribution: exact
-            return np.zeros(len(self.names) + 2)
-        if point.row_errors is None or point.is_paired:
-            return np.full(len(self.names) + 2, math.nan)
-        return np.asarray(point.row_errors[point.segment.position(facts.name)], dtype=np.float64)
+            return np.zeros_like(errors)
+        logged = point.own_row_errors if facts.of else point.row_errors
+        if logged is None or point.is_paired or self.is_of_other_mixture(facts, point):
+            return errors
+        errors[: logged.shape[1]] = logged[point.segment.position(facts.of or facts.name)]
+        if not self.is_under(point.segment):
+            used = np.flatnonzero(self.weights)
+            errors[-2] = errors[used] @ np.array(self.weights)[used]
+            errors[-1] = errors[-2] if facts.kind == "kid" and not facts.of else errors[-1]
+        return errors
 
     def _errors(self, facts: MetricFacts, point: Point) -> np.ndarray:
-        is_known = point.errors is not None and point.segment.weights == self.weights and not facts.of
-        return point.errors[point.segment.position(facts.name)] if is_known else np.full(3, math.nan)  # type: ignore[index]
+        errors, place = np.full(3, math.nan), point.segment.position(facts.of or facts.name)
+        logged = point.own_errors if facts.of else point.errors
+        if logged is not None and self.is_under(point.segment):
+            errors[: 1 if facts.of else 3] = logged[place]
+        return errors
+
+    def is_of_other_mixture(self, facts: MetricFacts, point: Point) -> bool:
+        """Whether what was logged of a point is of the mixture under other weights than these."""
+        return point.is_by_client and not facts.of and not self.is_under(point.segment)
 
     def _mixture_scores(self, facts: MetricFacts, point: Point) -> tuple[np.ndarray, float, str] | None:
         """The clients' scores and the pooled one with the mixture Σ λ_i S_G,i of other weights than those logged.
@@ -223,7 +247,7 @@ class RunHistory:
         None where the weights move no mixture.
         """
         segment = point.segment
-        if not point.is_by_client or facts.of or segment.weights == self.weights:
+        if not self.is_of_other_mixture(facts, point):
             return None
         scores = None
         if facts.kind == "fid":
@@ -240,7 +264,7 @@ class RunHistory:
             return math.nan, UNKNOWN
         assert point.all is not None
         segment, stored = point.segment, float(point.all[point.segment.position(facts.name)])
-        if segment.weights == self.weights:
+        if self.is_under(segment):
             return stored - self._kid_bias(segment, facts.name), STORED
         if facts.kind == "kid":
             gap = self.kid_gap(segment, facts.name)
@@ -320,7 +344,7 @@ class RunHistory:
 
     def variance(self, point: Point) -> float:
         """The variance of the generated rows, all features together, of a mixture under the weights."""
-        if not point.is_by_client or point.segment.weights == self.weights:
+        if not point.is_by_client or self.is_under(point.segment):
             return point.variance
         return self._mixture_variance(point.frames.get("own centres"))
 

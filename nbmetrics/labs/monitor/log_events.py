@@ -135,9 +135,12 @@ class Point:
     is_paired : whether its rows were made of the same latents as those of other steps
     cost : what the Monitor had cost by then, the numbers of a `Cost`; () where it was not logged
     own : (m, k) scores of each client with what was made for it; None where all clients have one distribution
+    own_errors : (m,) standard errors of intra under the segment's weights; None where none were logged
+    own_row_errors : (m, k + 1) standard errors of `own` and intra from the generated rows alone, as `row_errors`
     own_only : names of metrics that have no other scores, as they cannot weight the rows of a mixture
     frames : further arrays by name: "noise metric", "all noise metric", "slopes metric", "moments"; of a generator with
-        one distribution for each client "own moments", "own means metric" and "own centres", see by_client_points.py
+        one distribution for each client "own noise metric", and "own moments", "own means metric" and "own centres",
+        see by_client_points.py
     late : seconds that its loop ran before it without a step, where that was far longer than ever before; else 0
     """
 
@@ -159,6 +162,8 @@ class Point:
     cost: tuple[float, ...] = ()
     own: np.ndarray | None = None
     own_only: tuple[str, ...] = ()
+    own_errors: np.ndarray | None = None
+    own_row_errors: np.ndarray | None = None
 
     @property
     def is_scored(self) -> bool:
@@ -194,7 +199,8 @@ class Point:
         clients = _load_scores(load, frames.pop("clients"), (m, k))
         own = _load_scores(load, frames.pop("own"), (m, k)) if "own" in frames else None
         own_only = tuple(_parse_text(name) for name in _parse_list(event.get("own only", []), m))
-        row_errors = np.asarray(load(frames.pop("row errors"))) if "row errors" in frames else None
+        row_errors = _load_errors(load, frames.pop("row errors", None), (m, k + 2))
+        own_row_errors = _load_errors(load, frames.pop("own row errors", None), (m, k + 1))
         of_all = np.array([decode_number(value) for value in _parse_list(event["all"], m)])
         terms = tuple(
             {_parse_text(n): decode_number(v) for n, v in part.items()} for part in _parse_list(event["terms"], m)
@@ -204,8 +210,6 @@ class Point:
         errors = np.array(numbers) if parts else None
         if len(of_all) != m or len(terms) != m or (errors is not None and errors.shape != (m, 3)):
             raise ValueError("has no score of every metric")
-        if row_errors is not None and row_errors.shape != (m, k + 2):
-            raise ValueError(f"has standard errors of shape {row_errors.shape} where {(m, k + 2)} were expected")
         why = tuple(
             _parse_text(reason, MAX_REASON_LETTERS) for reason in _parse_list(event.get("why", []), MAX_REASONS)
         )
@@ -213,7 +217,8 @@ class Point:
         return cls(segment, step, time, losses, count=count, clients=clients, all=of_all, terms=terms,
                    variance=variance, why=why, frames=frames, errors=errors, late=late,
                    row_errors=row_errors, cost=cost, is_paired=event.get("paired") is True, own=own,
-                   own_only=own_only)  # fmt: skip
+                   own_only=own_only, own_errors=_parse_own_errors(event, m),
+                   own_row_errors=own_row_errors)  # fmt: skip
 
     def to_json(self, frames: Mapping[str, Place]) -> dict[str, Any]:
         """The event of the point; `frames` are where the arrays lie, that of the clients' scores too."""
@@ -230,6 +235,8 @@ class Point:
             scores["own only"] = list(self.own_only)
         if self.errors is not None:
             scores["errors"] = self.errors.tolist()
+        if self.own_errors is not None:
+            scores["own errors"] = self.own_errors.tolist()
         return {**event, **scores, "frames": {name: list(place) for name, place in frames.items()}}
 
 
@@ -238,6 +245,22 @@ def _load_scores(load: Any, place: Place, shape: tuple[int, int]) -> np.ndarray:
     if scores.shape != shape:
         raise ValueError(f"has scores of shape {scores.shape} where {shape} were expected")
     return scores
+
+
+def _parse_own_errors(event: Mapping[str, Any], count: int) -> np.ndarray | None:
+    numbers = [decode_number(number) for number in _parse_list(event.get("own errors", []), count)]
+    if len(numbers) not in (0, count):
+        raise ValueError("has no standard error of every intra")
+    return np.array(numbers) if numbers else None
+
+
+def _load_errors(load: Any, place: Place | None, shape: tuple[int, int]) -> np.ndarray | None:
+    if place is None:
+        return None
+    errors = np.asarray(load(place), dtype=np.float64)
+    if errors.shape != shape:
+        raise ValueError(f"has standard errors of shape {errors.shape} where {shape} were expected")
+    return errors
 
 
 def _parse_text(value: Any, longest: int = LONGEST_NAME) -> str:

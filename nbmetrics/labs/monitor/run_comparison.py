@@ -15,7 +15,7 @@ import numpy as np
 from ...errors import InvalidInput, check_text, printable, shown
 from ...ranking import same_scores
 from .best_checkpoints import MAX_COMPARED_STEPS, PARTS, best_step, is_best_within_chance, noise_draws
-from .history import Line, RunHistory
+from .history import WEIGHT_ROUNDING, Line, RunHistory
 from .live_run import LiveRun
 from .page_encoding import describe_run, encode_history, judge_run
 from .run import Run
@@ -72,16 +72,21 @@ class RunComparison:
         history = self.run.history
         if why_incomparable(own.history, history):
             return {}
-        is_own = np.allclose(history.weights, shares, rtol=0, atol=1e-12)
+        is_own = np.allclose(history.weights, shares, rtol=0, atol=WEIGHT_ROUNDING)
         judgement = judge_run(self.run, shares, bool(is_own), is_whole=False)
         return {"lines": judgement["lines"], "words": self.sentences(own.history, shares)}
 
     def sentences(self, own: RunHistory, shares: Any = None) -> dict[str, str]:
-        """Say of each line of `own` whose best step is better, and whether by more than chance."""
+        """Say of each line of `own` whose best step is better, and whether by more than chance.
+
+        `shares` : weights, by default those of `own`
+        """
         other = self.run.history
         if why := why_incomparable(own, other):
             return dict.fromkeys(own.lines, f"The other run {why}.")
-        sides = [own, other.with_weights(own.weights if shares is None else shares)]
+        if shares is not None and not np.allclose(own.weights, shares, rtol=0, atol=WEIGHT_ROUNDING):
+            own = own.with_weights(shares)
+        sides = [own, other.with_weights(own.weights)]
         return {name: why_line_incomparable(own, other, name) or _sentence(sides, name) for name in own.lines}
 
 

@@ -12,40 +12,30 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import check_same_order, row_blocks, to_float64, to_numpy
+from ...arrays import check_same_order, to_float64, to_numpy
 from ...distributions import has_moments
 from ...errors import InvalidInput, check_count, refusal_of
 from ...evaluation.cells import Cell, UnweightableRows
 from ...evaluation.compute import GeneratorState, MetricState
 from ...evaluation.heterogeneity import client_kernel_means
-from ...evaluation.noise import InfluenceNoise, Multipliers
+from ...evaluation.influence import Influence, mixture_strata
+from ...evaluation.noise import InfluenceNoise
 from ...evaluation.samples import ByClientSamples, ClientSamples, GeneratorSamples, resolve_metrics, samples_of
 from ...federation import Client, Federation, Generator
 from ...metrics.base import Metric, Sample, terms_of
 from ...metrics.fid.metric import FID
 from ...metrics.kid.estimators import AllPairs
 from ...metrics.kid.metric import KID
-from ...metrics.stratified import InfluenceValues, Strata
-from ...summaries.moments import Moments
 from .by_client_points import mixture_centre, own_means, own_moments
 from .packed_moments import pack_moments
 from .sample_previews import SamplePreviews
+from .step_noise import MAX_BIASED_FID_FEATURES, NOISE_DRAWS, BiasedFID, CachedMultipliers, StepNoise
 
-# Draws of the noise of a score.
-NOISE_DRAWS = 128
 # Up to so many features FID-all under other weights is exact, from moments; beyond, it is its tangent (`FID.slopes`).
 MAX_MOMENTS_DIM = 64
-# Clients whose own noise is kept; of more, only that of avg and all under the weights given.
-MAX_NOISY_CLIENTS = 32
-# Bytes of normal numbers that are kept from one step to the next.
-MAX_CACHED_BYTES = 64 * 2**20
 # Rows that the held-out ones are scored against, as times their number: more would move a score by little.
 MAX_REST_RATIO = 10
 MIN_REST_ROWS, POINT_ROWS = 2, 20
-# Features beyond which a decomposition takes seconds.
-MAX_BIASED_FID_FEATURES = 512
-# Directions whose singular value is below this share of the largest are rounding.
-MIN_SINGULAR_SHARE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +46,7 @@ class StepScores:
     ----------
     clients : (k,) scores, NaN where there is none
     all : of the pooled clients, under the weights of the scoring; `terms`, its addends
-    noise : (B, k) draws of the noise of `clients`, or (B, 1) of avg; None where it is not known
-    all_noise : (B,) of `all`; None where it is not known or, for KID, that of avg
-    errors : standard errors of avg, all and their gap under the weights of the scoring, see
-        `standard_errors`; NaN where they are not known
-    row_errors : (k + 2,) standard errors of clients, avg and all from the generated rows alone, the clients' rows being
-        the same at every step; None where they are not known
+    noise : see `StepNoise`
     slopes : (k,) of `all`, see `Metric.slopes`; None where other things tell it
     own : (k,) scores of each client with what was made for it; None where all clients have one distribution
     own_arrays : what is kept of it for other weights, by name, see by_client_points.py
@@ -72,34 +57,12 @@ class StepScores:
     clients: np.ndarray
     all: float
     terms: dict[str, float] = field(default_factory=dict)
-    noise: np.ndarray | None = None
-    all_noise: np.ndarray | None = None
-    errors: tuple[float, float, float] = (np.nan, np.nan, np.nan)
-    row_errors: np.ndarray | None = None
+    noise: StepNoise = field(default_factory=StepNoise)
     slopes: np.ndarray | None = None
     own: np.ndarray | None = None
     own_arrays: dict[str, np.ndarray] = field(default_factory=dict)
     is_own_only: bool = False
     why: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class CachedMultipliers(Multipliers):
-    """The same normal numbers for every step, drawn once where there is room: steps are compared in pairs."""
-
-    cache: dict[Any, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, compare=False, repr=False)
-
-    def mean(self, influence_values: np.ndarray, party: Sequence[int]) -> np.ndarray:
-        n = influence_values.shape[-1]
-        if (key := (n, *party)) not in self.cache:
-            if sum(xi.nbytes for xi, _ in self.cache.values()) + 8 * n * self.count > MAX_CACHED_BYTES:
-                return super().mean(influence_values, party)
-            rng = np.random.default_rng([self.seed, *party])
-            xi = rng.standard_normal((n, self.count))
-            self.cache[key] = xi, np.sqrt(rng.chisquare(n - 1, self.count) / (n - 1))
-        xi, spread = self.cache[key]
-        centred = (influence_values - influence_values.mean(axis=-1, keepdims=True)) / np.sqrt(n * (n - 1.0))
-        return np.asarray(centred @ xi / spread)
 
 
 class Scoring:
@@ -214,12 +177,10 @@ class Scoring:
         refused = dict.fromkeys(str(cell.refusal) for cell in (*cells, of_all) if cell.refusal is not None)
         scores = np.array([cell.value for cell in cells])
         named = {name: float(v) for name, v in of_all.terms.items()}
-        noise, all_noise, row_errors = self._noise(clients, column)
-        errors = standard_errors(*draws_under_weights(self.weights, noise, all_noise), is_kid(clients))
-        slopes = None
+        noise, slopes = self._noise(clients, column), None
         if not is_kid(clients) and not self._is_exact(clients):
             slopes = clients.slopes(column, self.weights)
-        return StepScores(scores, of_all.value, named, noise, all_noise, errors, row_errors, slopes, why=tuple(refused))
+        return StepScores(scores, of_all.value, named, noise, slopes, why=tuple(refused))
 
     def _score_by_client(self, clients: MetricState, column: GeneratorState) -> StepScores:
         """Score the mixture with all clients, and what was made for each client with that one."""
@@ -240,8 +201,8 @@ class Scoring:
         of_all = clients.pooled_cell(column, self.weights)
         reasons |= dict.fromkeys(str(cell.refusal) for cell in (*cells, of_all) if cell.refusal is not None)
         scores, named = np.array([cell.value for cell in cells]), {name: float(v) for name, v in of_all.terms.items()}
-        arrays = self._own_arrays(clients, answers)
-        return StepScores(scores, of_all.value, named, own=values, own_arrays=arrays, why=tuple(reasons))
+        noise, arrays = self._noise(clients, column), self._own_arrays(clients, answers)
+        return StepScores(scores, of_all.value, named, noise, own=values, own_arrays=arrays, why=tuple(reasons))
 
     def _own_arrays(self, clients: MetricState, answers: Sequence[Any]) -> dict[str, np.ndarray]:
         """Return what is kept to score the mixture under other weights."""
@@ -250,36 +211,28 @@ class Scoring:
         named = {"own moments": moments, f"own means {clients.metric.name}": means}
         return {name: array for name, array in named.items() if array is not None}
 
-    def _noise(
-        self, clients: MetricState, column: GeneratorState
-    ) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
-        """Draw the noise by influence values, and return it with standard errors from the generated rows alone.
-
-        Of the pooled clients' KID none is drawn, as its gap to avg never moves.
-        """
-        metric, samples = clients.metric, column.sample(clients.metric)
-        is_refused = refusal_of(*clients.summaries, column.summary) is not None
-        if not metric.has_influence_values or is_refused or samples is None or samples.rows is None:
-            return None, None, None
-        if any(sample.moments is not None for sample in clients.samples):
-            return None, None, None
+    def _noise(self, clients: MetricState, column: GeneratorState) -> StepNoise:
+        """Draw the noise by influence values; of the pooled clients' KID none, as its gap to avg never moves."""
+        metric = clients.metric
+        if not metric.has_influence_values or clients.interval_refusal(column, Influence()):
+            return StepNoise()
+        if refusal_of(column.summary):  # of a mixture
+            return StepNoise()
         if is_fid(clients):
             if self.federation.dim > MAX_BIASED_FID_FEATURES:
-                return None, None, None
+                return StepNoise()
             metric = BiasedFID()
-        strata = metric.strata(column.summary, samples.rows)
-        made = InfluenceNoise(metric, (strata,), column.position, self._multipliers)
-        drawn = made.clients(clients.strata)
-        each, generated = drawn.draws, np.asarray(drawn.generated)
-        parts = [*generated.T, generated @ np.array(self.weights)]
-        if len(self.names) > MAX_NOISY_CLIENTS:
-            counted = np.array(self.weights) > 0
-            each = each[:, counted] @ np.array(self.weights)[counted, None]
-        if is_kid(clients):
-            return _to_float32(each), None, _deviations([*parts, parts[-1]])
-        together = made.all(clients.pooled_strata(self.weights), strata, self.weights)
-        row_errors = _deviations([*parts, np.asarray(together.generated)[:, 0]])
-        return _to_float32(each), _to_float32(together.draws[:, 0]), row_errors
+        generated = clients.strata_by_client(column)
+        if all(part.is_exact for part in generated):
+            return StepNoise()
+        mixture = mixture_strata(clients.metric, generated, self.weights)
+        made = InfluenceNoise(metric, generated, column.position, self._multipliers)
+        each = made.with_mixture(clients.strata, mixture, self.weights)
+        kid, own = is_kid(clients), None
+        together = None if kid else made.all(clients.pooled_strata(self.weights), mixture, self.weights)
+        if column.is_by_client:
+            own = made.clients(clients.strata) if len(generated) > 1 else each
+        return StepNoise.of(self.weights, each, together, own)
 
     def _row_arrays(self, drawn: GeneratorSamples, generator: Generator) -> dict[str, np.ndarray]:
         """Return `centre`, variance and mean; some `rows` to show; `moments`, where FID-all is made from them."""
@@ -310,17 +263,6 @@ class Scoring:
         return is_fid(clients) and self.federation.dim <= MAX_MOMENTS_DIM
 
 
-def _to_float32(draws: np.ndarray) -> np.ndarray:
-    """Round to single precision, infinite beyond it."""
-    with np.errstate(over="ignore"):
-        return draws.astype(np.float32)
-
-
-def _deviations(draws: Sequence[np.ndarray]) -> np.ndarray:
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.std(draws, axis=1, ddof=1)
-
-
 def _centre(sample: Sample) -> np.ndarray | None:
     """Return the variance of all features together, then the mean, (1 + d,); None of a distribution without them."""
     if sample.rows is None:
@@ -328,29 +270,6 @@ def _centre(sample: Sample) -> np.ndarray | None:
         return np.concatenate([[np.trace(source.cov)], source.mean]) if has_moments(source) else None
     rows = to_numpy(to_float64(sample.rows))
     return np.concatenate([[rows.var(axis=0, ddof=1).sum() if len(rows) > 1 else 0.0], rows.mean(axis=0)])
-
-
-def draws_under_weights(
-    weights: Sequence[float], by_client: np.ndarray | None, of_all: np.ndarray | None
-) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Return (B,) draws of the noise of avg under weights, and of all; None of avg where none fit the clients."""
-    if by_client is None or by_client.ndim != 2 or by_client.shape[1] not in (1, len(weights)):
-        return None, of_all
-    shares = np.array(weights) if by_client.shape[1] == len(weights) else np.ones(1)
-    return by_client[:, shares > 0].astype(np.float64) @ shares[shares > 0], of_all
-
-
-def standard_errors(of_avg: np.ndarray | None, of_all: np.ndarray | None, is_kid: bool) -> tuple[float, float, float]:
-    """Return the standard errors of avg, all and gap from draws; KID-all has that of KID-avg, as its gap stays."""
-    of_all = of_avg if is_kid else of_all
-    with np.errstate(invalid="ignore"):
-        is_there = not is_kid and of_avg is not None and of_all is not None and of_avg.shape == of_all.shape
-        between = of_avg - of_all if is_there else None  # type: ignore[operator]
-    with np.errstate(over="ignore", invalid="ignore"):
-        avg, together, gap = (
-            np.nan if draws is None else float(np.std(draws, ddof=1)) for draws in (of_avg, of_all, between)
-        )
-    return avg, together, gap
 
 
 def is_kid(clients: MetricState) -> bool:
@@ -393,9 +312,9 @@ def reference_levels(scoring: Scoring, samples: int) -> np.ndarray | None:
 
 def _levels_of(scores: StepScores, is_squared: bool) -> np.ndarray:
     levels = np.append(scores.clients, scores.all)
-    if not is_squared or scores.row_errors is None:
+    if not is_squared or (row_errors := scores.noise.row_errors) is None:
         return levels
-    return np.hypot(levels, np.nan_to_num(np.delete(scores.row_errors, -2)))
+    return np.hypot(levels, np.nan_to_num(np.delete(row_errors, -2)))
 
 
 def _split_rows(federation: Federation, samples: int, seed: int) -> tuple[Federation, np.ndarray] | None:
@@ -411,53 +330,8 @@ def _split_rows(federation: Federation, samples: int, seed: int) -> tuple[Federa
     rng, rest, held_out = np.random.default_rng([seed, 2]), [], []
     for client, size, held in zip(federation, sizes, held_counts, strict=True):
         order = rng.permutation(size)[: held + max(MIN_REST_ROWS, MAX_REST_RATIO * max(held, samples // len(sizes)))]
-        rows = _to_numpy(client.rows[order, :])  # type: ignore[index]
+        rows = np.asarray(to_numpy(to_float64(client.rows[order, :])))  # type: ignore[index]
         held_out.append(rows[:held])
         rest.append(Client(rows[held:], test=client.test, name=client.name, weight=client.weight))
     clients = Federation(rest).with_weights(shares)
     return clients, np.concatenate(held_out)
-
-
-class BiasedFID(FID):
-    """FID with the influence values of the score as it is; those of `FID` itself are of the score without its bias.
-
-    Steps on the same numbers of rows are compared by it. To first order in the moments, with T the optimal map from the
-    real Gaussian to the generated one and T' its inverse,
-
-        dFID = 2(μ − μ_G)·(dμ − dμ_G) + Tr (I − T) dC + Tr (I − T') dC_G,
-
-    so a real row at x̃ from its mean has the influence value x̃ᵀ(I − T)x̃ + 2(μ − μ_G)·x̃. One singular value
-    decomposition A Bᵀ = U S Vᵀ of the factors C = AᵀA, C_G = BᵀB gives both maps: T = BᵀV S⁻¹VᵀB, T' = AᵀU S⁻¹UᵀA.
-    """
-
-    def influence_values(self, real: Strata[Moments], generated: Strata[Moments]) -> InfluenceValues:
-        """Return the score and the influence value of every row on both sides."""
-        sides = real, generated
-        roots = [_to_numpy(side.summary.root) for side in sides]
-        means = [_to_numpy(side.summary.mean) for side in sides]
-        left, values, right = np.linalg.svd(roots[0] @ roots[1].T, full_matrices=False)
-        signal = values > MIN_SINGULAR_SHARE * values.max(initial=0.0)
-        left, values, right = left[:, signal], values[signal], right[signal]
-        # of the real rows T, from the generated factor; of the generated rows its inverse
-        maps = [right @ roots[1] / np.sqrt(values)[:, None], left.T @ roots[0] / np.sqrt(values)[:, None]]
-        shift = means[0] - means[1]
-        parts = zip(sides, means, maps, (2.0, -2.0), strict=True)
-        of_real, of_generated = (_influence_values(side, mean, onto, sign * shift) for side, mean, onto, sign in parts)
-        return InfluenceValues(self.distance(real.summary, generated.summary), of_real, of_generated)
-
-
-def _influence_values(side: Strata[Moments], mean: np.ndarray, onto: np.ndarray, slope: np.ndarray) -> Any:
-    """Return x̃ᵀ(I − T)x̃ + slope·x̃ of the rows of each part, T = ontoᵀonto; None of a distribution."""
-    return tuple(None if rows is None else _row_influence(rows, mean, onto, slope) for rows in side.rows)
-
-
-def _row_influence(rows: Any, mean: np.ndarray, onto: np.ndarray, slope: np.ndarray) -> np.ndarray:
-    values = np.empty(rows.shape[0])
-    for block in row_blocks(rows.shape[0], 24 * rows.shape[1]):
-        x = _to_numpy(rows[block, :]) - mean
-        values[block] = np.sum(x * x, axis=1) - np.sum((x @ onto.T) ** 2, axis=1) + x @ slope
-    return values
-
-
-def _to_numpy(a: Any) -> np.ndarray:
-    return np.asarray(to_numpy(to_float64(a)))

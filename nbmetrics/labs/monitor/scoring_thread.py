@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,6 +24,7 @@ from .log_events import MAX_REASONS, Point, Segment
 from .loop_timing import Budget, one_blas_thread
 from .run_folder import MAX_FRAME_BYTES, Writer, encode_losses
 from .scoring import Scoring, StepScores
+from .step_noise import to_float32
 
 MAX_ERROR_LETTERS = 500
 # Errors that are kept, and bytes that wait for a disk with room before the largest arrays are let go.
@@ -298,20 +299,20 @@ class ScoringThread:
             clients=clients,
             all=np.array([part.all for part in parts]),
             terms=tuple(part.terms for part in parts),
-            errors=np.array([part.errors for part in parts]),
+            errors=np.array([part.noise.errors for part in parts]),
             variance=float(arrays["centre"][0]) if "centre" in arrays else np.nan,
             why=tuple(reasons)[:MAX_REASONS],
         )
-        own = [part.own for part in parts if part.own is not None]
-        if own:
+        if own := [part.own for part in parts if part.own is not None]:
             names = tuple(name for name, part in scores.items() if part.is_own_only)
-            scored, arrays = replace(scored, own=np.stack(own), own_only=names), {**arrays, "own": np.stack(own)}
-            arrays |= {name: array for part in parts for name, array in part.own_arrays.items()}
-        row_errors = [part.row_errors for part in parts]
-        if any(errors is not None for errors in row_errors):
-            unknown = np.full(shape[1] + 2, np.nan)
-            known = np.stack([unknown if errors is None else errors for errors in row_errors]).astype(np.float32)
-            scored, arrays = replace(scored, row_errors=known), {**arrays, "row errors": known}
+            own_errors = np.array([part.noise.own_error for part in parts])
+            scored = replace(scored, own=np.stack(own), own_only=names, own_errors=own_errors)
+            arrays |= {"own": np.stack(own), **{n: array for part in parts for n, array in part.own_arrays.items()}}
+        row_errors = _stack_known([part.noise.row_errors for part in parts])
+        own_row_errors = _stack_known([part.noise.own_row_errors for part in parts])
+        scored = replace(scored, row_errors=row_errors, own_row_errors=own_row_errors)
+        known = ("row errors", row_errors), ("own row errors", own_row_errors)
+        arrays |= {name: array for name, array in known if array is not None}
         noise = {name: array for metric, part in scores.items() for name, array in _noise_arrays(metric, part)}
         return scored, {"clients": clients, **arrays, **noise}
 
@@ -345,8 +346,17 @@ class ScoringThread:
             self.errors.add("steps that could not be written were dropped")
 
 
+def _stack_known(errors: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    """Stack the standard errors of all metrics, NaN of those whose are not known; None where no one's are."""
+    known = next((own for own in errors if own is not None), None)
+    if known is None:
+        return None
+    return to_float32(np.stack([np.full_like(known, np.nan) if own is None else own for own in errors]))
+
+
 def _noise_arrays(metric: str, part: StepScores) -> list[tuple[str, np.ndarray]]:
-    arrays = {"noise": part.noise, "all noise": part.all_noise, "slopes": part.slopes}
+    noise = part.noise
+    arrays = {"noise": noise.clients, "all noise": noise.all, "own noise": noise.own, "slopes": part.slopes}
     return [(f"{kind} {metric}", array) for kind, array in arrays.items() if array is not None]
 
 

@@ -28,8 +28,8 @@ OF_MONITOR = (
     "and tests of chance need a notebook."
 )
 OF_MONITOR_BY_CLIENT = (
-    "A saved page: steps and weights move here, and intra follows. Under other weights, avg, all and tests of chance "
-    "need a notebook."
+    "A saved page: steps and weights move here, and intra follows. Under other weights, avg, all, bands and tests of "
+    "chance need a notebook."
 )
 OF_PRIVACY = (
     "A saved page: ε, the run, metric and aggregate move here. Other data, another δ or clip, and other runs need a "

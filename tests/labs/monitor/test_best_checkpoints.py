@@ -10,7 +10,8 @@ import nbmetrics as nm
 from nbmetrics import InvalidInput
 from nbmetrics.labs.monitor.best_checkpoints import CONFIDENCE_LEVEL, is_best_within_chance, line_errors, noise_draws
 from nbmetrics.labs.monitor.live_run import LiveRun
-from nbmetrics.labs.monitor.scoring import BiasedFID, Scoring
+from nbmetrics.labs.monitor.scoring import Scoring
+from nbmetrics.labs.monitor.step_noise import BiasedFID
 from nbmetrics.metrics import Sample
 from tests.slow import slow
 
@@ -80,10 +81,10 @@ def test_bands_are_as_wide_as_scores_scatter_over_other_rows():
         scored = Scoring(clients, ("fid", "kid")).score(rng.normal(0.5, 2.0, (100, 1)), is_paired=False, position=1)[0]
         weights = np.array([80, 60]) / 140
         fid, kid = (scored[name] for name in ("fid", "kid"))
-        by_avg = float(fid.clients @ weights), float(kid.clients @ weights)
+        by_avg, errors = (float(fid.clients @ weights), float(kid.clients @ weights)), kid.noise.errors
         seen.append([by_avg[0], fid.all, by_avg[0] - fid.all, by_avg[1]])
-        told.append([*fid.errors, kid.errors[0]])
-        assert kid.errors[:2] == (kid.errors[0],) * 2 and np.isnan(kid.errors[2]), "its gap is the same at every step"
+        told.append([*fid.noise.errors, errors[0]])
+        assert errors[:2] == (errors[0],) * 2 and np.isnan(errors[2]), "its gap is the same at every step"
     ratio = np.sqrt(np.mean(np.square(told), axis=0)) / np.std(seen, axis=0, ddof=1)
     assert ((ratio > 0.8) & (ratio < 1.25)).all(), ratio  # 120 repeats: 6 % of a standard deviation
 

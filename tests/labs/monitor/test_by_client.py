@@ -245,7 +245,7 @@ def test_two_runs_are_compared_by_intra(monitored):
     comparison = RunComparison.of(other, lab, "")
     said = comparison.sentences(lab.history)["fid_intra"]
     start = "Best of both runs by FID intra: step 1 of this run, not 0 of the other"
-    assert said == f"{start} (unknown whether by more than chance)."
+    assert said == f"{start} (more than chance)."
     plain = logged(monitored(federation(), "fid", keep_all=True), [np.random.default_rng(0).normal(size=(105, 2))])
     assert RunComparison.of(plain, lab, "").sentences(lab.history)["fid_intra"] == "The other run has no FID intra."
 

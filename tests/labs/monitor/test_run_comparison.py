@@ -46,6 +46,15 @@ def test_whose_best_is_better_is_said_with_chance_over_all_steps_of_both(run):
     assert "equally" in words(near, run([0.4, 0.02, 0.4], seed=0))["fid"]
 
 
+def test_under_other_weights_both_runs_are_under_them(run):
+    own, other = run([-0.3]), run([-0.15])
+    shares = [0.1, 0.9]
+    found = own.with_weights(shares).table["avg"] > other.with_weights(shares).table["avg"]
+    assert found.all() and (own.table["avg"] < other.with_weights(shares).table["avg"]).all()
+    said = RunComparison.of(other, own, "").judge(own, shares)["words"]
+    assert all("of the other, not 0 of this run" in sentence for sentence in said.values())
+
+
 def test_a_run_behind_more_steps_than_are_compared_is_not_worse_for_that(run, monkeypatch):
     monkeypatch.setattr("nbmetrics.labs.monitor.run_comparison.MAX_COMPARED_STEPS", 2)
     many, one = run([0.12, 0.125, 0.13, 0.135]), run([0.04])
