@@ -349,9 +349,9 @@ def _take_generators(filling: IncrementalEvaluation, generators: Any) -> None:
 
 def costs(scores: Scores) -> list[dict[str, Any]]:
     """[{"metric": label, "aggregate", "up": [least, most], "down": [least, most], "reveals"}], bytes a client."""
-    rows = []
     # not `scores.ledger`, whose cautions would compute the influence values of all rows anew
-    for (metric, aggregate), part in import_room("federated").ledger(scores).groupby(["metric", "aggregate"], sort=False):
+    table, rows = import_room("federated").ledger(scores), []
+    for (metric, aggregate), part in table.groupby(["metric", "aggregate"], sort=False):
         up, down = ([int(part[name].min()), int(part[name].max())] for name in ("bytes", "bytes_down"))
         reveals = "; or ".join(dict.fromkeys(part["reveals"]))
         own = {"metric": scores.result(str(metric)).label, "aggregate": aggregate}
