@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 from tests.browser.frontends import end_sessions, open_notebook
 from tests.browser.labs import LABS, group, settle
 from tests.browser.page import WATCH, centre, drag, numbers, unfold
+from tests.browser.traced import traced
 
 pytestmark = pytest.mark.slow
 
@@ -183,17 +184,16 @@ def test_a_large_dashboard_paints_every_move_of_a_weight(browser, stock_server, 
     page = open_notebook(context, stock_server, "board.ipynb", BOARD, path="/lab/tree/{}?reset")
     root = group(page, LABS["Dashboard"])
     expect(root.locator(".nbm-dashboard-progress")).to_be_hidden(timeout=120_000)
-    page.evaluate(WATCH)
     slider = root.get_by_role("slider", name=re.compile(" weight$")).first
     board = root.get_by_role("table", name="Leaderboard")
     before = board.inner_text()
-    drag(page, slider, 60, 0, steps=480)
-    watch = page.evaluate("() => window.__watch")
+    with traced(browser, page) as frames:
+        drag(page, slider, 60, 0, steps=480)
     assert board.inner_text() != before
-    cost = sorted(watch["cost"])
+    cost = sorted(frames)
     middle, p95 = cost[len(cost) // 2], cost[int(0.95 * len(cost))]
     record_property("cost_p95_ms", p95)
-    ends = f"{watch['cost'][0]:.1f} ms the first, {watch['cost'][-1]:.1f} ms the last"
+    ends = f"{frames[0]:.1f} ms the first, {frames[-1]:.1f} ms the last"
     frames = f"median {middle:.1f} ms, p95 {p95:.1f} ms, {ends}, {len(cost)} frames"
     print(f"Dashboard of 20 × 100, dragging a weight: {frames}")
     context.close()
