@@ -72,9 +72,12 @@ def best_set(history: RunHistory, line: Line, part: str) -> list[int]:
         return [int(line.steps[p]) for p in sorted(places) if same_scores(losses[p], losses[places[0]])]
     draws_by_place = {place: noise_draws(history, line, place, part) for place in places}
     best_draws = draws_by_place[places[0]]
-    if best_draws is None:
-        seen = f"{line.facts.label} has no known noise: no rows, too few rows, or logged without it"
-        raise InvalidInput("metric", seen, "Use monitor.best, or another metric")
+    moved = any(history.is_of_other_mixture(line.facts, line.points[place]) for place in places)
+    if best_draws is None or moved:
+        why = "not under these weights" if moved else "no rows, too few rows, other weights, or logged without it"
+        raise InvalidInput(
+            "metric", f"{line.facts.label} has no known noise: {why}", "Use monitor.best, or another metric"
+        )
     draws = {p: d for p, d in draws_by_place.items() if d is not None and len(d) == len(best_draws)}
     is_in_set = is_best_within_chance(losses[list(draws)], np.stack(list(draws.values())))
     return sorted(int(line.steps[p]) for p, is_in in zip(draws, is_in_set, strict=True) if is_in)
@@ -110,7 +113,9 @@ def noise_draws(history: RunHistory, line: Line, place: int, part: str) -> np.nd
         return None
     of_avg, of_all = draws_under_weights(history.weights, by_client, of_all)
     draws: Any = of_avg if part == "avg" or facts.kind == "kid" else of_all
-    if draws is None or draws.ndim != 1 or not 1 < len(draws) <= MAX_NOISE_DRAWS or not np.isfinite(draws).all():
+    if draws is None or draws.ndim != 1 or not 1 < len(draws) <= MAX_NOISE_DRAWS:
+        return None
+    if not np.abs(draws).max() <= np.finfo(np.float32).max:
         return None
     value = np.asarray(draws, dtype=np.float64)
     return -value if facts.higher_is_better and facts.best is None else value

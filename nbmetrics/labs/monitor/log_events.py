@@ -205,11 +205,9 @@ class Point:
         terms = tuple(
             {_parse_text(n): decode_number(v) for n, v in part.items()} for part in _parse_list(event["terms"], m)
         )
-        parts = _parse_list(event.get("errors", []), m)
-        numbers = [[decode_number(number) for number in _parse_list(part, 3)] for part in parts]
-        errors = np.array(numbers) if parts else None
-        if len(of_all) != m or len(terms) != m or (errors is not None and errors.shape != (m, 3)):
+        if len(of_all) != m or len(terms) != m:
             raise ValueError("has no score of every metric")
+        errors = _parse_errors(event, m)
         why = tuple(
             _parse_text(reason, MAX_REASON_LETTERS) for reason in _parse_list(event.get("why", []), MAX_REASONS)
         )
@@ -247,11 +245,19 @@ def _load_scores(load: Any, place: Place, shape: tuple[int, int]) -> np.ndarray:
     return scores
 
 
+def _parse_errors(event: Mapping[str, Any], count: int) -> np.ndarray | None:
+    parts = _parse_list(event.get("errors", []), count)
+    numbers = [[decode_number(number) for number in _parse_list(part, 3)] for part in parts]
+    if parts and [len(part) for part in numbers] != [3] * count:
+        raise ValueError("has no score of every metric")
+    return _not_negative(np.array(numbers)) if parts else None
+
+
 def _parse_own_errors(event: Mapping[str, Any], count: int) -> np.ndarray | None:
     numbers = [decode_number(number) for number in _parse_list(event.get("own errors", []), count)]
     if len(numbers) not in (0, count):
         raise ValueError("has no standard error of every intra")
-    return np.array(numbers) if numbers else None
+    return _not_negative(np.array(numbers)) if numbers else None
 
 
 def _load_errors(load: Any, place: Place | None, shape: tuple[int, int]) -> np.ndarray | None:
@@ -260,6 +266,12 @@ def _load_errors(load: Any, place: Place | None, shape: tuple[int, int]) -> np.n
     errors = np.asarray(load(place), dtype=np.float64)
     if errors.shape != shape:
         raise ValueError(f"has standard errors of shape {errors.shape} where {shape} were expected")
+    return _not_negative(errors)
+
+
+def _not_negative(errors: np.ndarray) -> np.ndarray:
+    if (errors < 0).any():
+        raise ValueError("has a standard error below 0")
     return errors
 
 

@@ -15,7 +15,7 @@ from nbmetrics.labs.monitor.best_checkpoints import line_errors, noise_draws
 from nbmetrics.labs.monitor.history import STORED
 from nbmetrics.labs.monitor.live_run import LiveRun
 from nbmetrics.labs.monitor.run_comparison import RunComparison
-from nbmetrics.labs.monitor.run_folder import decode_event, encode_event
+from nbmetrics.labs.monitor.run_folder import decode_event, encode_event, pack_array
 from nbmetrics.labs.monitor.scoring import Scoring
 from nbmetrics.labs.monitor.step_noise import MAX_NOISY_CLIENTS
 from tests.slow import slow
@@ -24,6 +24,7 @@ NAMES, WEIGHTS, OTHERS = tuple("abcd"), (0.4, 0.3, 0.2, 0.1), (0.1, 0.2, 0.0, 0.
 CASES = [((0.35, 0.35, 0.3, 0.0), True), *slow((WEIGHTS, False), (WEIGHTS, True))]
 REPLICATIONS, SCORED, DIM = 200, 30, 3
 CENTRES = np.array([[0.0, 0.0, 0.0], [0.4, 0.0, 0.0], [5.0, 2.0, 0.0], [-2.0, 3.0, 1.0]])
+HUGE = np.diag([1e308, -1e308, 1e308, 1e308])
 ROWS, MADE_ROWS = (90, 60, 70, 80), (80, 60, 50, 40)
 
 
@@ -245,6 +246,23 @@ def test_a_folder_keeps_errors_and_one_without_them_opens_with_none(monitored, t
             old.best_set(name)
 
 
+@pytest.mark.parametrize("name", ["errors", "own errors", "row errors", "own row errors"])
+def test_a_standard_error_below_zero_is_left_out_and_said(monitored, tmp_path, name):
+    logged(monitored(clients(), path=tmp_path, keep_all=True), [step(0), step(1)]).close()
+    log, rows = next(tmp_path.glob("*.jsonl")), tmp_path / "rows.bin"
+    events = [decode_event(line) for line in log.read_bytes().splitlines()]
+    first = next(event for event in events if event["event"] == "step")
+    if "row" in name:
+        frame = pack_array(np.full((2, 5 if "own" in name else 6), -1.0))
+        first["frames"][name] = [rows.stat().st_size, len(frame)]
+        rows.write_bytes(rows.read_bytes() + frame)
+    else:
+        first[name] = [-1.0, 1.0] if "own" in name else [[1.0, 1.0, -1.0], [1.0, 1.0, 1.0]]
+    log.write_bytes(b"".join(map(encode_event, events)))
+    run = LiveRun.open(tmp_path)
+    assert run.table["step"].unique().tolist() == [1] and "below 0" in " ".join(run.troubles)
+
+
 @pytest.mark.parametrize(("damage", "said"), [("shape", "standard errors of shape"), ("count", "every intra")])
 def test_damaged_errors_are_left_out_and_said(monitored, tmp_path, damage, said):
     logged(monitored(clients(), path=tmp_path, keep_all=True), [step(0), step(1)]).close()
@@ -339,7 +357,7 @@ def test_errors_beyond_single_precision_are_no_warning(monitored):
 @pytest.mark.parametrize("name", ["noise fid", "own noise fid", "noise kid", "own noise kid"])
 def test_noise_of_another_shape_is_none(monitored, name):
     run = logged(monitored(clients(), keep_all=True), [step(0), step(1)])
-    for odd in (np.array(1.0), np.zeros(0), np.zeros((2, 2)), np.zeros((3, 4, 2)), np.full((3, 4), np.nan)):
+    for odd in (np.array(1.0), np.zeros(0), np.zeros((2, 2)), np.zeros((3, 4, 2)), np.full((3, 4), np.nan), HUGE):
         run.history.logged[0].frames[name] = odd
         for weights in (WEIGHTS, OTHERS):
             history = run.with_weights(weights).history
@@ -376,6 +394,16 @@ def test_sets_of_best_steps_tell_apart_what_chance_does_not_explain(monitored):
         moved.best_set("fid")
     unlike = RunComparison.of(other.with_weights(OTHERS), moved, "").sentences(moved.history)
     assert "unknown whether by more than chance" in unlike["fid"] and "(more than chance)" in unlike["fid_intra"]
+
+
+def test_no_set_leaves_out_a_mixture_whose_noise_is_not_known(monitored):
+    one_for_all = np.concatenate(made_rows(np.random.default_rng(3)))
+    run = logged(monitored(clients(), keep_all=True), [one_for_all, step(0, shift=0.9), one_for_all + 1.0])
+    moved = run.with_weights((0.41, 0.3, 0.2, 0.09))
+    for name in ("fid", "kid"):
+        assert run.best_set(name)["avg"] and moved.best(name)["avg"] == 0
+        with pytest.raises(nm.InvalidInput, match="not under these weights"):
+            moved.best_set(name)
 
 
 def test_an_alarm_of_intra_knows_the_noise_of_a_few_steps(monitored):
