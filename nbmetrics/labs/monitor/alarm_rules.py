@@ -32,6 +32,7 @@ from scipy.special import ndtri, stdtrit
 from ...ranking import is_tie, lowest, order
 from .alarms import Alarm, Rule, number_text, onsets, percent_text
 from .history import Line, RunHistory
+from .log_events import MetricFacts
 
 # Calm values that make a range, at least and at most.
 MIN_CALM_VALUES, MAX_CALM_VALUES = 6, 20
@@ -151,9 +152,15 @@ class NotFinite:
             if point.is_by_client:
                 bad = ~np.isfinite(point.own[:, counted]).all(axis=1)
                 facts += [m.intra for m, b in zip(point.segment.metrics, bad, strict=True) if b]
-            why = f" ({point.why[0]})" if point.why else ""
-            lost += [f"{m.label} has no value{why}" for m in facts]
+            lost += [f"{m.label} has no value{_reason(point, m)}" for m in facts]
         return f"{lost[0]}." if lost else ""
+
+
+def _reason(point: Any, facts: MetricFacts) -> str:
+    """Return the first reason of a point that is not said of another metric, in brackets; "" where there is none."""
+    others = [m.name for m in point.segment.metrics if m.name != (facts.of or facts.name)]
+    said = [why for why in point.why if not any(f", {name}, " in why for name in others)]
+    return f" ({said[0]})" if said else ""
 
 
 @dataclass(frozen=True)

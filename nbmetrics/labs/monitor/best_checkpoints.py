@@ -71,6 +71,9 @@ def best_set(history: RunHistory, line: Line, part: str) -> list[int]:
     if all(line.points[place].count == 0 for place in places):  # distributions: exact, so no chance
         return [int(line.steps[p]) for p in sorted(places) if same_scores(losses[p], losses[places[0]])]
     draws_by_place = {place: noise_draws(history, line, place, part) for place in places}
+    size = next((len(draws) for draws in draws_by_place.values() if draws is not None), 0)
+    exact = {place: np.zeros(size) for place in places if line.points[place].count == 0 and size}
+    draws_by_place |= exact  # of a distribution: the clients' rows, which the others share, are all that varies
     best_draws = draws_by_place[places[0]]
     moved = any(history.is_of_other_mixture(line.facts, line.points[place]) for place in places)
     if best_draws is None or moved:
@@ -104,8 +107,9 @@ def is_best_within_chance(losses: np.ndarray, draws: np.ndarray, level: float = 
 def noise_draws(history: RunHistory, line: Line, place: int, part: str) -> np.ndarray | None:
     """Return (B,) draws of the noise of one score as a loss; None where it is not known.
 
-    KID-all has that of KID-avg, as its gap is the same at every step. Of FID-all under other weights than those logged
-    it is that under those logged; of a mixture that moves with the weights nothing is known under others.
+    Of KID-all it is that of KID-avg: what they differ by is the same at every step and cancels. Of FID-all under other
+    weights than those logged it is that under those logged; of a mixture that moves with the weights nothing is known
+    under others.
     """
     facts = line.facts
     by_client, of_all = _kept_draws(history, facts, line.points[place])
@@ -134,26 +138,25 @@ def _kept_draws(history: RunHistory, facts: MetricFacts, point: Point) -> tuple[
 def line_errors(history: RunHistory, line: Line) -> np.ndarray:
     """Return (S, 3) standard errors of avg, all and gap under the history's weights; NaN where they are not known.
 
-    Under other weights than those logged they are made from the draws, of runs that are not too long for it, and those
-    of FID-all and its gap are not known.
+    Under other weights than those logged that of avg is made from the draws, of runs that are not too long for it, and
+    those of all and the gap are not known.
     """
     errors = line.errors.copy()
     if np.isfinite(errors).any() or len(line.points) > MAX_COMPARED_STEPS or len(history.names) > MAX_NOISY_CLIENTS:
         return errors
     for place in range(len(line.points)):
-        is_kid = line.facts.kind == "kid" and not line.facts.of
-        errors[place] = standard_errors(noise_draws(history, line, place, "avg"), None, is_kid)
+        errors[place] = standard_errors(noise_draws(history, line, place, "avg"), None)
     return errors
 
 
 def checkpoint_headline(history: RunHistory, line: Line) -> str:
     """Say in a sentence which step to keep, and where the run is now if that is far from it."""
     by, facts = best_steps(history, line), line.facts
-    avg, of_all = facts.label_of("avg"), facts.label_of("all")
+    avg, of_all = line.label_of("avg"), line.label_of("all")
     if by["avg"] is None and line.moves and UNKNOWN in line.kinds:
-        return f"{facts.label} is not known for these weights."
+        return f"{line.label} is not known for these weights."
     if by["avg"] is None:
-        return f"{facts.label} has no score yet."
+        return f"{line.label} has no score yet."
     if by["all"] is None and not facts.of:
         return f"Best by {avg}: step {by['avg']:,}."
     last = int(line.steps[-1])
@@ -161,7 +164,7 @@ def checkpoint_headline(history: RunHistory, line: Line) -> str:
         part, before, sign = turn
         verb = "fell" if line.facts.higher_is_better else "rose"
         kept = by["avg" if facts.of else "all"]
-        return f"Keep step {kept:,}, not {last:,}: after {before:,}, {facts.label_of(part)} {verb}{sign}."
+        return f"Keep step {kept:,}, not {last:,}: after {before:,}, {line.label_of(part)} {verb}{sign}."
     newest = ", the newest" if by["avg"] == last else ""
     if facts.of:
         return f"Keep step {by['avg']:,}{newest}, best by {avg}{_now_text(line, 'avg')}."
@@ -177,7 +180,7 @@ def _now_text(line: Line, part: str) -> str:
     if not (line.facts.best is None and not line.facts.higher_is_better and values[best] > 0):
         return ""
     times = values[-1] / values[best]
-    return f"; now {line.facts.label_of(part)} is {times:,.2g} times that" if MAX_TIMES_BEST < times < 1_000 else ""
+    return f"; now {line.label_of(part)} is {times:,.2g} times that" if MAX_TIMES_BEST < times < 1_000 else ""
 
 
 def turning_point(history: RunHistory, line: Line) -> tuple[str, int, str] | None:

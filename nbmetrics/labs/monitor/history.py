@@ -74,8 +74,9 @@ class Line:
         return self.facts.label + self.name.removeprefix(self.facts.name)
 
     def label_of(self, part: str) -> str:
-        """See `MetricFacts.label_of`."""
-        return self.label if self.facts.of else f"{self.label}-{part}"
+        """Such as "FID-avg", or "FID-avg (500 rows)"; see `MetricFacts.label_of`."""
+        rows = self.name.removeprefix(self.facts.name).removeprefix(", ")
+        return self.facts.label_of(part) + (f" ({rows})" if rows else "")
 
     @property
     def parts(self) -> tuple[str, ...]:

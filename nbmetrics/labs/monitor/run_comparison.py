@@ -128,9 +128,9 @@ def _centres(history: RunHistory) -> list[np.ndarray]:
 
 def _sentence(sides: list[RunHistory], name: str) -> str:
     lines = [history.lines[name] for history in sides]
-    facts, verdicts = lines[0].facts, {part: _verdict(sides, lines, part) for part in PARTS}
-    avg, of_all = facts.label_of("avg"), facts.label_of("all")
-    if facts.of:
+    verdicts = {part: _verdict(sides, lines, part) for part in PARTS}
+    avg, of_all = lines[0].label_of("avg"), lines[0].label_of("all")
+    if lines[0].facts.of:
         return f"Best of both runs by {avg}: {verdicts['avg']}."
     if verdicts["avg"] == verdicts["all"]:
         return f"Best of both runs by {avg} and {of_all}: {verdicts['all']}."

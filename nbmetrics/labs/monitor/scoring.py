@@ -19,7 +19,7 @@ from ...evaluation.cells import Cell, UnweightableRows
 from ...evaluation.compute import GeneratorState, MetricState
 from ...evaluation.heterogeneity import client_kernel_means
 from ...evaluation.influence import Influence, mixture_strata
-from ...evaluation.noise import InfluenceNoise
+from ...evaluation.noise import InfluenceNoise, NoiseColumn
 from ...evaluation.samples import ByClientSamples, ClientSamples, GeneratorSamples, resolve_metrics, samples_of
 from ...federation import Client, Federation, Generator
 from ...metrics.base import Metric, Sample, terms_of
@@ -29,7 +29,15 @@ from ...metrics.kid.metric import KID
 from .by_client_points import mixture_centre, own_means, own_moments
 from .packed_moments import pack_moments
 from .sample_previews import SamplePreviews
-from .step_noise import MAX_BIASED_FID_FEATURES, NOISE_DRAWS, BiasedFID, CachedMultipliers, StepNoise
+from .step_noise import (
+    MAX_BIASED_FID_FEATURES,
+    NOISE_DRAWS,
+    BiasedFID,
+    CachedMultipliers,
+    StepNoise,
+    less_gap,
+    noise_of_gap,
+)
 
 # Up to so many features FID-all under other weights is exact, from moments; beyond, it is its tangent (`FID.slopes`).
 MAX_MOMENTS_DIM = 64
@@ -95,6 +103,7 @@ class Scoring:
         self.clients = [MetricState(_stratify_kid(metric), drawn, refusal) for metric, refusal in chosen]
         self._multipliers = CachedMultipliers(NOISE_DRAWS, seed=0)
         self._previews = SamplePreviews(self.federation)
+        self._gap_noise: dict[str, np.ndarray] = {}
         self._is_ready = False
 
     @property
@@ -212,7 +221,7 @@ class Scoring:
         return {name: array for name, array in named.items() if array is not None}
 
     def _noise(self, clients: MetricState, column: GeneratorState) -> StepNoise:
-        """Draw the noise by influence values; of the pooled clients' KID none, as its gap to avg never moves."""
+        """Draw the noise by influence values."""
         metric = clients.metric
         if not metric.has_influence_values or clients.interval_refusal(column, Influence()):
             return StepNoise()
@@ -228,11 +237,24 @@ class Scoring:
         mixture = mixture_strata(clients.metric, generated, self.weights)
         made = InfluenceNoise(metric, generated, column.position, self._multipliers)
         each = made.with_mixture(clients.strata, mixture, self.weights)
-        kid, own = is_kid(clients), None
-        together = None if kid else made.all(clients.pooled_strata(self.weights), mixture, self.weights)
+        own = None
         if column.is_by_client:
             own = made.clients(clients.strata) if len(generated) > 1 else each
+        if is_kid(clients):
+            together = less_gap(each, self._kid_gap_noise(clients, made, mixture, each), self.weights)
+            return StepNoise.of(self.weights, each, together, own).of_kid()
+        together = made.all(clients.pooled_strata(self.weights), mixture, self.weights)
         return StepNoise.of(self.weights, each, together, own)
+
+    def _kid_gap_noise(self, clients: MetricState, made: InfluenceNoise, mixture: Any, each: NoiseColumn) -> np.ndarray:
+        """Draw the noise of KID's gap, once for all steps."""
+        name = clients.metric.name
+        if name in self._gap_noise:
+            return self._gap_noise[name]
+        gap = noise_of_gap(each, made.all(clients.pooled_strata(self.weights), mixture, self.weights), self.weights)
+        if np.isfinite(gap).all():  # it is not where this generator made too few rows
+            self._gap_noise[name] = gap
+        return gap
 
     def _row_arrays(self, drawn: GeneratorSamples, generator: Generator) -> dict[str, np.ndarray]:
         """Return `centre`, variance and mean; some `rows` to show; `moments`, where FID-all is made from them."""

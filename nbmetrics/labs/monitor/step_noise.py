@@ -7,7 +7,7 @@ is known under the weights of the scoring alone. That of intra's addends is the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -40,8 +40,9 @@ class StepNoise:
     ----------
     clients : (B, k) draws of the noise of the clients' scores, or (B, 1) of avg: of many clients, or where the
         generator has one distribution for each client
-    all : (B,) of the pooled clients' score; None for KID, which has that of avg
-    errors : standard errors of avg, all and their gap under the weights of the scoring, see `standard_errors`
+    all : (B,) of the pooled clients' score; None for KID, whose steps are compared by that of avg
+    errors : standard errors of avg, all and their gap under the weights of the scoring; that of KID's gap, which is the
+        same at every step, is left out
     row_errors : (k + 2,) standard errors of clients, avg and all from the generated rows alone, the clients' rows being
         the same at every step
     own, own_error, own_row_errors : of each client with what was made for it: draws, as those of `clients`, the
@@ -58,21 +59,24 @@ class StepNoise:
 
     @classmethod
     def of(
-        cls, weights: Sequence[float], each: NoiseColumn, together: NoiseColumn | None, own: NoiseColumn | None = None
+        cls, weights: Sequence[float], each: NoiseColumn, together: NoiseColumn, own: NoiseColumn | None = None
     ) -> StepNoise:
-        """Of the noise of the clients' scores, of the pooled clients' or None for KID, and of intra's addends."""
-        clients = _kept_draws(each, weights, of_mean=own is not None)
-        parts = _with_mean(np.asarray(each.generated), weights)
-        of_all = parts[:, -1:] if together is None else np.asarray(together.generated)
-        draws = None if together is None else to_float32(together.draws[:, 0])
-        errors = standard_errors(*draws_under_weights(weights, clients, draws), together is None)
-        row_errors = _deviations(np.column_stack([parts, of_all]))
+        """Of the noise of the clients' scores, of the pooled clients', and of intra's addends."""
+        clients, draws = _kept_draws(each, weights, of_mean=own is not None), to_float32(together.draws[:, 0])
+        errors = standard_errors(*draws_under_weights(weights, clients, draws))
+        row_errors = _deviations(
+            np.column_stack([_with_mean(np.asarray(each.generated), weights), np.asarray(together.generated)])
+        )
         if own is None:
             return cls(clients, draws, errors, row_errors)
         kept = _kept_draws(own, weights)
-        own_error = standard_errors(*draws_under_weights(weights, kept, None), False)[0]
+        own_error = standard_errors(*draws_under_weights(weights, kept, None))[0]
         own_row_errors = _deviations(_with_mean(np.asarray(own.generated), weights))
         return cls(clients, draws, errors, row_errors, kept, own_error, own_row_errors)
+
+    def of_kid(self) -> StepNoise:
+        """What is kept of KID's: of all and the gap no more than the error of all."""
+        return replace(self, all=None, errors=(*self.errors[:2], np.nan))
 
 
 def _kept_draws(column: NoiseColumn, weights: Sequence[float], *, of_mean: bool = False) -> np.ndarray:
@@ -84,6 +88,17 @@ def _kept_draws(column: NoiseColumn, weights: Sequence[float], *, of_mean: bool 
 
 def _with_mean(draws: np.ndarray, weights: Sequence[float]) -> np.ndarray:
     return np.column_stack([draws, _mean(draws, weights)])
+
+
+def noise_of_gap(each: NoiseColumn, together: NoiseColumn, weights: Sequence[float]) -> np.ndarray:
+    """Return (B,) draws of the noise of KID's gap, which is the clients' alone: the same whatever is generated."""
+    return _mean(each.draws, weights) - together.draws[:, 0]
+
+
+def less_gap(each: NoiseColumn, gap: np.ndarray, weights: Sequence[float]) -> NoiseColumn:
+    """Return the noise of KID-all, that of KID-avg less that of the gap."""
+    made, centre = _mean(np.asarray(each.generated), weights), np.zeros(1)
+    return NoiseColumn((_mean(each.draws, weights) - gap)[:, None], centre, ("",), made[:, None])
 
 
 def _mean(draws: np.ndarray, weights: Sequence[float]) -> np.ndarray:
@@ -132,11 +147,10 @@ def draws_under_weights(
     return by_client[:, shares > 0].astype(np.float64) @ shares[shares > 0], of_all
 
 
-def standard_errors(of_avg: np.ndarray | None, of_all: np.ndarray | None, is_kid: bool) -> tuple[float, float, float]:
-    """Return the standard errors of avg, all and gap from draws; KID-all has that of KID-avg, as its gap stays."""
-    of_all = of_avg if is_kid else of_all
+def standard_errors(of_avg: np.ndarray | None, of_all: np.ndarray | None) -> tuple[float, float, float]:
+    """Return the standard errors of avg, all and gap from draws, NaN where there are none."""
     with np.errstate(invalid="ignore"):
-        is_there = not is_kid and of_avg is not None and of_all is not None and of_avg.shape == of_all.shape
+        is_there = of_avg is not None and of_all is not None and of_avg.shape == of_all.shape
         between = of_avg - of_all if is_there else None  # type: ignore[operator]
     with np.errstate(over="ignore", invalid="ignore"):
         avg, together, gap = (

@@ -8,7 +8,13 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics import InvalidInput
-from nbmetrics.labs.monitor.best_checkpoints import CONFIDENCE_LEVEL, is_best_within_chance, line_errors, noise_draws
+from nbmetrics.labs.monitor.best_checkpoints import (
+    CONFIDENCE_LEVEL,
+    checkpoint_headline,
+    is_best_within_chance,
+    line_errors,
+    noise_draws,
+)
 from nbmetrics.labs.monitor.live_run import LiveRun
 from nbmetrics.labs.monitor.scoring import Scoring
 from nbmetrics.labs.monitor.step_noise import BiasedFID
@@ -82,9 +88,9 @@ def test_bands_are_as_wide_as_scores_scatter_over_other_rows():
         weights = np.array([80, 60]) / 140
         fid, kid = (scored[name] for name in ("fid", "kid"))
         by_avg, errors = (float(fid.clients @ weights), float(kid.clients @ weights)), kid.noise.errors
-        seen.append([by_avg[0], fid.all, by_avg[0] - fid.all, by_avg[1]])
-        told.append([*fid.noise.errors, errors[0]])
-        assert errors[:2] == (errors[0],) * 2 and np.isnan(errors[2]), "its gap is the same at every step"
+        seen.append([by_avg[0], fid.all, by_avg[0] - fid.all, by_avg[1], kid.all])
+        told.append([*fid.noise.errors, *errors[:2]])
+        assert np.isnan(errors[2]), "its gap is the same at every step"
     ratio = np.sqrt(np.mean(np.square(told), axis=0)) / np.std(seen, axis=0, ddof=1)
     assert ((ratio > 0.8) & (ratio < 1.25)).all(), ratio  # 120 repeats: 6 % of a standard deviation
 
@@ -174,3 +180,23 @@ def test_the_headline_names_the_last_step_before_a_slow_rise(monitored):
         monitor.log(step, rng.normal(0.5 + max(0.0, 0.5 * (step - 14)), 1.1, (400, 2)))
     assert monitor.wait(60)
     assert re.search(r"not 29: after 1[45], FID-all rose to", monitor.words[0]), monitor.words
+
+
+def test_a_step_of_a_distribution_is_in_the_set_beside_those_of_rows(monitored):
+    """KID has one line for all numbers of rows; the best step here is exact, and no noise of its own was logged."""
+    rng = np.random.default_rng(0)
+    run = monitored([rng.normal(size=(200, 1)), rng.normal(size=(200, 1))], "kid")
+    for step, source in enumerate([rng.normal(0, 1, (200, 1)), nm.Gaussian([0.0]), rng.normal(4, 1, (200, 1))]):
+        run.log(step, source)
+    assert run.wait(60)
+    assert run.best_set("kid") == {"avg": [0, 1], "all": [0, 1]}
+
+
+def test_lines_of_other_numbers_of_rows_are_told_apart_in_words(monitored):
+    rng = np.random.default_rng(0)
+    run = monitored([rng.normal(size=(50, 1)), rng.normal(size=(50, 1))], "fid")
+    for step, count in enumerate([40, 40, 60]):
+        run.log(step, rng.normal(step, 1, (count, 1)))
+    assert run.wait(60)
+    first, second = (checkpoint_headline(run.history, line) for line in run.history.lines.values())
+    assert "FID-avg (60 rows)" in first + second and first != second

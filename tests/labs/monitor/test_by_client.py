@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import nbmetrics as nm
+from nbmetrics.labs.monitor.alarm_rules import _reason
 from nbmetrics.labs.monitor.callbacks import LightningCallback
 from nbmetrics.labs.monitor.checkpoint_files import BestRule
 from nbmetrics.labs.monitor.history import EXACT, STORED, UNKNOWN
@@ -306,3 +307,17 @@ def test_damaged_own_scores_are_left_out_and_said(monitored, tmp_path):
     log.write_bytes(b"".join(map(encode_event, lines)))
     run = LiveRun.open(tmp_path)
     assert run.table["step"].unique().tolist() == [1] and "shape" in " ".join(run.troubles)
+
+
+def test_the_reason_of_one_metric_is_not_told_of_another(monitored):
+    """A client's sample of one row has no covariance, of which KID needs none."""
+    rng = np.random.default_rng(0)
+    run = monitored({name: rng.normal(size=(40, 2)) for name in "ab"}, ("fid", "kid"))
+    run.log(0, {"a": rng.normal(size=(40, 2)), "b": rng.normal(size=(1, 2))})
+    assert run.wait(60)
+    for words in run.alarms["words"]:
+        assert not words.startswith("KID") or "fid" not in words, words
+    reasons = run.history.points[0].why
+    assert any(", fid, " in why for why in reasons)
+    facts = run.history.points[0].segment.metrics
+    assert [", fid, " in _reason(run.history.points[0], metric) for metric in facts] == [True, False]
