@@ -6,7 +6,7 @@
  * @import { MemoState } from "./state.js"
  */
 
-import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { el, scroller, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
 import { KNOB_NAMES, KNOBS, withMemo } from "./maths.js";
@@ -91,9 +91,8 @@ export class MemoHeat {
       ]),
     );
     const caption = el("caption", {}, [el("span", {}, [`↓ ${down}`]), el("span", {}, [`→ ${across}`])]);
-    return el("div", { class: "nbm-scroll" }, [
-      el("table", { class: "nbm-memo-heat" }, [caption, el("thead", {}, [head]), el("tbody", {}, rows)]),
-    ]);
+    const map = el("table", { class: "nbm-memo-heat" }, [caption, el("thead", {}, [head]), el("tbody", {}, rows)]);
+    return scroller(`${down} by ${across}`, map, this.signal);
   }
 
   /** @param {HeatTable} table @param {number} r @param {number} c @param {number} level 0 to 1 */

@@ -5,7 +5,7 @@
  * @import { MemoState } from "./state.js"
  */
 import { resizeChildren } from "../../toolkit/view/chart.js";
-import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { el, scroller, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { briefText, shownNumber } from "../../toolkit/view/numbers.js";
 import { orderOf } from "./maths.js";
 
@@ -51,13 +51,7 @@ export class MemoItems {
     this.wait = el("p", { class: "nbm-memo-wait" });
     this.note = el("p", { class: "nbm-note" });
     const sorts = el("div", { class: "nbm-group", role: "group", "aria-label": "Sort" }, this.sorts);
-    this.root = el("div", {}, [
-      sorts,
-      this.wait,
-      el("div", { class: "nbm-scroll" }, [this.table]),
-      this.more,
-      this.note,
-    ]);
+    this.root = el("div", {}, [sorts, this.wait, scroller("Items", this.table, signal), this.more, this.note]);
     this.images = new DecodedImages();
   }
 

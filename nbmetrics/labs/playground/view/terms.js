@@ -10,7 +10,7 @@
 import { distributionsOf } from "../../plane/view/distributions.js";
 import { addendsOf, isClosed } from "../../plane/view/scores.js";
 import { resizeChildren } from "../../toolkit/view/chart.js";
-import { el, setText } from "../../toolkit/view/dom.js";
+import { el, scroller, setText } from "../../toolkit/view/dom.js";
 import { figure } from "../../toolkit/view/numbers.js";
 import { CHARTED } from "./metrics.js";
 
@@ -33,7 +33,7 @@ export class TermsView {
     this.note = el("p", { class: "nbm-note" }, [
       "Point at a row, a number or a part of the formula to highlight what it describes.",
     ]);
-    this.root = el("div", {}, [this.formula, el("div", { class: "nbm-scroll" }, [this.table]), this.absent, this.note]);
+    this.root = el("div", {}, [this.formula, scroller("Terms", this.table, signal), this.absent, this.note]);
   }
 
   /** @param {Chart} chart */

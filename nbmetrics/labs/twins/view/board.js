@@ -7,7 +7,7 @@
  * @import { PairScores } from "./maths.js"
  */
 import { ellipseOf } from "../../plane/view/geometry.js";
-import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
+import { el, scroller, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { nameWidth, shortened } from "../../toolkit/view/name_width.js";
 import { figure, numeral } from "../../toolkit/view/numbers.js";
 import { TWIN_MARKS } from "./stage.js";
@@ -152,10 +152,10 @@ export class TwinsBoard {
       ]),
       this.distributionBody,
     ]);
-    this.distributionPart = el("div", { class: "nbm-scroll" }, [this.distributionTable]);
+    this.distributionPart = scroller("Generators", this.distributionTable, signal);
     this.distributionPart.hidden = true;
     this.root = el("div", { class: "nbm-board" }, [
-      el("div", { class: "nbm-scroll" }, [this.table]),
+      scroller("Scores", this.table, signal),
       this.distributionPart,
       el("p", { class: "nbm-note" }, [
         "avg: the mean of the clients’ own scores. all: one score against the pooled clients. Lower is better.",
