@@ -215,14 +215,16 @@ def test_presets_undo_redo_reset(opened):
 
 def test_scale_slider_moves_rfid_alone(opened):
     page, lab = opened
+    settle(page, lab)
     scale = lab.get_by_role("slider", name="scale of x")
-    scale.scroll_into_view_if_needed()
+    scale.evaluate("node => node.scrollIntoView({ block: 'center' })")
     painted(page)
     box = scale.bounding_box()
     y = box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + box["width"] * 2 / 3, y)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] * 0.4, y, steps=10)
+    painted(page)
     small = values(lab)
     assert small[1] < 0.4 and small[0] == 0 and small[2:] == pytest.approx([2.56, 2.56])
     page.mouse.move(box["x"] + box["width"] - 1, y, steps=10)

@@ -5,7 +5,11 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import PLAIN
 from tests.waiting import until
+
+# They reach into the Python beside the page, or measure a page as wide as its window.
+pytestmark = pytest.mark.parametrize("place", [PLAIN], indirect=True)
 
 CODE = """
 import numpy as np

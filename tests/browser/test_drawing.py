@@ -3,8 +3,12 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import PLAIN
 from tests.slow import by_default
 from tests.waiting import until
+
+# They reach into the Python beside the page, or measure a page as wide as its window.
+pytestmark = pytest.mark.parametrize("place", [PLAIN], indirect=True)
 
 CODE = """
 import numpy as np

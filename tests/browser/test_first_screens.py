@@ -5,10 +5,14 @@ import re
 import pytest
 
 import nbmetrics as nm
+from tests.browser.conftest import PLAIN
 from tests.browser.counts import first_screen_counts
 from tests.browser.page import painted
 from tests.slow import by_default
 from tests.waiting import until
+
+# They reach into the Python beside the page, or measure a page as wide as its window.
+pytestmark = pytest.mark.parametrize("place", [PLAIN], indirect=True)
 
 # A notebook's view at 1366 × 768 with JupyterLab's file browser open.
 SCREEN = {"width": 919, "height": 640}

@@ -67,9 +67,8 @@ def opened(browser, stock_server):
         source = CASE._replace(arguments=f"points={points}").source
         page = open_notebook(context, stock_server, "memo-rates.ipynb", source, path="/lab/tree/{}?reset")
         root = group(page, CASE)
-        root.get_by_text("A card notices differences above").wait_for(
-            timeout=120_000
-        )  # nothing else is under way in Python
+        # then nothing else is under way in Python
+        root.get_by_text("A card notices differences above").wait_for(timeout=120_000, state="attached")
         settle(root)
         return root
 

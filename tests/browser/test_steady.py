@@ -3,10 +3,14 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import PLAIN
 from tests.browser.film import film, jumps
 from tests.browser.labs import LABS, group, settle
 from tests.browser.page import open_tab
 from tests.slow import by_default
+
+# They reach into the Python beside the page, or measure a page as wide as its window.
+pytestmark = pytest.mark.parametrize("place", [PLAIN], indirect=True)
 
 # What a lab shows while numbers are still to come, beside what its status says.
 COMING = {"MemorizationLab": "Python redraws"}
