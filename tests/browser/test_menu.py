@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 import nbmetrics as nm
 from tests.browser.labs import LABS, TWO_OF_LABS
-from tests.browser.page import handle, menu_item, numbers, opened, painted, press, told
+from tests.browser.page import handle, menu_item, numbers, opened, painted, press, told, unfold
 from tests.slow import by_default
 
 FOCUSED = "() => document.activeElement.textContent"
@@ -92,6 +92,7 @@ def test_menus_stay_in_the_lab_and_nothing_moves(saved, lab, width):
         cut = "items => items.filter(item => item.scrollWidth > item.clientWidth).map(item => item.textContent)"
         assert root.get_by_role("menuitem").evaluate_all(cut) == []
         page.keyboard.press("Escape")
+    unfold(root)  # where the slider of a Monitor is
     slider = root.get_by_role("slider", name=LABS[lab].handle, exact=True)
     slider.press("Shift+ArrowRight")
     expect(root.get_by_role("button", name="Undo")).to_be_visible()
