@@ -124,6 +124,7 @@ EACH_LAB = [(lab,) for lab in LABS]
 def test_says_that_python_is_away_and_catches_up(run_cells, kernel, lab):
     page = run_cells(SOURCES[lab])
     root = group(page, LABS[lab])
+    unfold(root)  # where the weights of a Monitor are
     kernel.freeze()
     drag(page, handle(root, LABS[lab]), -40, -20)
     root.get_by_text("Python is busy or unreachable").locator("visible=true").first.wait_for()
