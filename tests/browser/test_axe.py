@@ -293,7 +293,7 @@ def live(run_cells, tall, theme):
 
 
 @pytest.mark.parametrize(
-    "lab", by_default([lab for lab in LABS if lab != "MemorizationLab"], "Playground", "Dashboard", "Monitor")
+    "lab", by_default([lab for lab in LABS if lab != "MemorizationLab"], "Playground", "Dashboard")
 )
 def test_no_serious_violations_in_a_saved_page(saved, lab):
     case, states = LABS[lab], [AS_IT_OPENS, *((s, bring) for s, bring in STATES[lab] if s not in LIVE[lab])]
@@ -306,7 +306,8 @@ def test_no_serious_violations_in_a_saved_page(saved, lab):
     assert_nothing_severe(page, root, case, states, show, LOOKS, ALIKE)
 
 
-@pytest.mark.parametrize("lab", by_default([lab for lab in LABS if LIVE[lab]], "Dashboard"))
+@pytest.mark.slow
+@pytest.mark.parametrize("lab", [lab for lab in LABS if LIVE[lab]])
 def test_no_serious_violations_beside_python(live, lab):
     states = [(s, bring) for s, bring in STATES[lab] if s in LIVE[lab]]
     page, root, show = live(lab)

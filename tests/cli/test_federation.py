@@ -21,6 +21,7 @@ def sent(features, run):
         assert run("summarize", f"real/{name}.npy", "--out", f"{name}.nbs")[0] == 0
 
 
+@pytest.mark.slow
 def test_three_sites_and_a_server_as_processes_give_the_numbers_of_all_rows(features, tmp_path):
     def command(*words):
         return subprocess.Popen([sys.executable, "-m", "nbmetrics", *words], cwd=tmp_path, stdout=subprocess.DEVNULL)

@@ -159,6 +159,7 @@ def test_a_kill_never_makes_the_account_too_low(tmp_path, seconds):
     release(account)
 
 
+@pytest.mark.slow
 def test_two_processes_spend_one_after_the_other(tmp_path):
     path = tmp_path / "a"
     script = KILLED.format(root=str(ROOT), path=str(path)).replace("range(200)", "range(6)")

@@ -187,6 +187,7 @@ def test_dgm_evals_other_numbers(capsys, monkeypatch):
     assert nm.c_t(REAL[:1000], REAL[1000:], MADE) == pytest.approx(12.53, abs=0.1)
 
 
+@pytest.mark.slow
 def test_vendi_score_leaves_q_out():
     vendi = peer("vendi_score").vendi if hasattr(peer("vendi_score"), "vendi") else peer("vendi_score.vendi")
     rows = REAL.astype(float)

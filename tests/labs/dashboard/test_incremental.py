@@ -350,7 +350,7 @@ def test_what_was_begun_for_a_generators_noise_goes_with_it(monkeypatch):
     assert evaluation.states["kid"]._influence is None
 
 
-@pytest.mark.parametrize("starts_unequal", [False, *slow(True)])
+@pytest.mark.parametrize("starts_unequal", slow(False, True))
 def test_weights_that_a_metric_refuses_leave_the_dashboard_what_evaluate_says(starts_unequal):
     """Resampled scores of rows that cannot be weighted are refused: no interval, no error, and they come back."""
     real, made = ({name: x[:25] for name, x in side.items()} for side in rows(4))

@@ -44,6 +44,7 @@ def test_a_bad_request_is_answered_with_the_reason(memo_lab, kind):
     assert "copied" in lab.result["error"]["message"] and lab.result["rev"] == 4
 
 
+@pytest.mark.slow
 def test_a_saved_page_holds_the_points_and_their_scores(memo_lab, tmp_path):
     text = memo_lab(preset="Half copied").export_html(tmp_path / "page.html").read_text()
     assert '"kde_noise"' in text and '"memorization"' in text
