@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import PLAIN
 from tests.browser.counts import first_screen_counts
+from tests.browser.labs import LABS
 from tests.browser.page import painted, until
 from tests.labs.toolkit.common import EVIL
 
@@ -245,3 +246,19 @@ def test_the_last_tick_is_not_cut(shown):
         })"""
     )
     assert cut == []
+
+
+INK = """root => { const own = root.querySelector('[aria-label=Samples] canvas');
+  const { data } = own.getContext('2d').getImageData(0, 0, own.width, own.height);
+  const lit = []; for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 200) lit.push(data[i]);
+  return lit.reduce((sum, value) => sum + value, 0) / lit.length; }"""
+
+
+def test_samples_are_seen_in_the_dark_too(saved):
+    """A page that goes dark while it is open: the picture is painted anew."""
+    page, root = saved.open(LABS["Monitor"].new())
+    painted(root)
+    assert root.evaluate(INK) < 80
+    page.emulate_media(color_scheme="dark")
+    painted(root)
+    assert root.evaluate(INK) > 180

@@ -10,6 +10,7 @@
  * @typedef {{places: [number, number][], radii: [number, number][], ink: number}} Bumps
  */
 import { el } from "../../toolkit/view/dom.js";
+import { watchTheme } from "../../toolkit/view/themes.js";
 
 const REACH = 3;
 const NARROWEST = 0.6;
@@ -88,14 +89,10 @@ export class MemoMarks {
     this.sprites = null;
     /** @type {(canvas: HTMLCanvasElement) => void} what was painted last, on another canvas */
     this.draw = () => {};
-    const recolour = () => {
+    watchTheme(signal, () => {
       this.colours = this.sprites = null;
       repaint();
-    };
-    const themes = new MutationObserver(recolour);
-    themes.observe(document.body, { attributes: true, attributeFilter: ["class", "data-jp-theme-light"] });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour, { signal });
-    signal.addEventListener("abort", () => themes.disconnect());
+    });
   }
 
   /** @param {number} width @param {number} height in pixels of the page @param {Dots} dots @param {Bumps | null} bumps */

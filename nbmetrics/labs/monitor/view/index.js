@@ -10,6 +10,7 @@ import { el, setText } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { themeOf } from "../../toolkit/view/matrix_cell.js";
 import { codeOf, declare, openingOf } from "../../toolkit/view/schema.js";
+import { watchTheme } from "../../toolkit/view/themes.js";
 import { Toolbar } from "../../toolkit/view/toolbar.js";
 import declaration from "../scene.json" with { type: "json" };
 import { AlarmList } from "./alarm_list.js";
@@ -59,6 +60,7 @@ function monitorView(store, signal) {
   const figures = new Figures(store, signal, scrubber);
   const [losses, strip] = [new Losses(store, signal, scrubber), new ClientHeatmap(store, signal, scrubber)];
   const [scores, alarms] = [new ScoreTable(signal), new AlarmList(store, signal, scrubber)];
+  watchTheme(signal, () => store.changed());
   const [samples, weights] = [new SamplePreviews(store), new WeightSliders(store, signal)];
   const choices = [
     fieldSelect(store, signal, "Metric", "metric", () => run().metrics.map(({ name, label }) => [name, label])),

@@ -319,7 +319,7 @@ const KID_GAP =
   "No generator can change the gap of KID, so it is a check: if it changes, clients or features have changed.";
 const INTRA = "intra: the weighted mean of the clients’ scores, each with what was made for it alone.";
 const BANDS =
-  "Bands: 95 % of the scores that other rows would give; for KID without the noise of its gap. All steps share the clients’ rows, so overlapping bands are not a test; the small ticks are.";
+  "Bands: 95 % of the scores that other rows would give. All steps share the clients’ rows, so overlapping bands are not a test; the small ticks are.";
 
 // What the marks in the plots mean: their class, and a path.
 /** @type {[string, string, string][]} */

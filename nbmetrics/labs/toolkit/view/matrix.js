@@ -16,6 +16,7 @@
  */
 import { el, oncePerFrame, setAttributes, setText, watchSize } from "./dom.js";
 import { PRINTED, paintCell, themeOf } from "./matrix_cell.js";
+import { watchTheme } from "./themes.js";
 
 /** At the left: of the lit and the chosen row whole and large. @param {Matrix} matrix @param {Theme} theme @param {Place} lit */
 export function paintNames(matrix, theme, lit) {
@@ -174,14 +175,10 @@ export class Matrix {
     this.grid.addEventListener("keydown", (event) => this.key(event), options);
     this.grid.addEventListener("focusin", (event) => this.focused(event.target), options);
     this.grid.addEventListener("focusout", () => this.left(), options);
-    const again = () => {
+    watchTheme(signal, () => {
       this.theme = null;
       this.soon();
-    };
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again, options);
-    const themes = new MutationObserver(again);
-    themes.observe(document.body, { attributes: true });
-    signal.addEventListener("abort", () => themes.disconnect());
+    });
   }
 
   /** @param {Content} content */
