@@ -207,3 +207,23 @@ def test_nothing_moves_by_itself_where_motion_is_not_wanted(saved, lab):
         .filter(s => s.transitionDuration !== '0s' || s.animationName !== 'none').length"""
     )
     assert moving == 0
+
+
+# What scrolls sideways and is no stop of Tab, nor has one in it.
+UNREACHED = """root => [...root.querySelectorAll('.nbm-scroll')].filter(node => node.scrollWidth > node.clientWidth
+  && node.tabIndex < 0 && !node.querySelector('input, button, select, [tabindex="0"]')).map(node => node.innerText)"""
+
+
+@pytest.mark.parametrize(("name", "tab"), [("Playground", "Terms"), ("TwinsLab", None)])
+def test_a_table_that_scrolls_sideways_is_reached_by_keys(saved, name, tab):
+    page, root = saved.open(LABS[name].new())
+    unfold(root)
+    if tab:
+        root.get_by_role("tab", name=tab, exact=True).click()
+    else:
+        press(root, "Table view")
+    root.evaluate("root => { root.parentElement.style.width = '200px'; }")
+    painted(page)
+    scrolled = "root => [...root.querySelectorAll('.nbm-scroll')].filter(n => n.scrollWidth > n.clientWidth).length"
+    assert root.evaluate(scrolled), "narrow enough"
+    assert root.evaluate(UNREACHED) == []
