@@ -62,8 +62,9 @@ def test_every_move_is_painted(run_cells, kernel, state, lab, record_property):
         print(f"drag in {lab}, kernel {state}: {name} median {p50:.1f} ms, p95 {p95:.1f} ms of {len(ordered)} frames")
 
 
+# From ipykernel 7 on JupyterLab's widgets are answered beside a cell that runs, so there only a dead kernel is away.
 @pytest.mark.slow
-@cases(("state",), [(PLAIN, "busy")], [("busy",), ("killed",)])
+@cases(("state",), [(PLAIN, "busy")], [("killed",)])
 def test_the_picture_of_copies_follows_without_python(run_cells, kernel, state):
     """Its cards are Python's: they stay as they are, say so, and come up to date once Python is back."""
     case = LABS["MemorizationLab"]
@@ -73,7 +74,8 @@ def test_the_picture_of_copies_follows_without_python(run_cells, kernel, state):
     STATES[state](kernel)
     before = shown(root)
     root.evaluate(RINGED)
-    handle(root, case).scroll_into_view_if_needed()
+    handle(root, case).evaluate("node => node.scrollIntoView({ block: 'center' })")
+    painted(page)
     drag(page, handle(root, case), -60, 0, steps=40)
     root.get_by_text("Python is busy or unreachable").locator("visible=true").first.wait_for()
     frames = page.evaluate("() => window.__frames")
@@ -125,7 +127,9 @@ def test_says_that_python_is_away_and_catches_up(run_cells, kernel, lab):
     page = run_cells(SOURCES[lab])
     root = group(page, LABS[lab])
     unfold(root)  # where the weights of a Monitor are
+    settle(root)
     kernel.freeze()
+    handle(root, LABS[lab]).scroll_into_view_if_needed()
     drag(page, handle(root, LABS[lab]), -40, -20)
     root.get_by_text("Python is busy or unreachable").locator("visible=true").first.wait_for()
     kernel.thaw()
