@@ -20,6 +20,7 @@ QUICK = {
     "noise_error": 3,
     "survival": 1,
     "monitor_alarms": 2,
+    "monitor_bands": 3,
     "by_client": 4,
     "models": 4,
     "race": 2,
