@@ -17,7 +17,7 @@ KEPT = Path(__file__).parent / ".kept"
 
 @dataclass(frozen=True)
 class Part:
-    """One claim: `repeat(seed)` returns a plain dict, `judge(results)` lists (whether it holds, a line with numbers)."""
+    """One claim: `repeat(seed)` returns a plain dict, `judge(results)` lists (does it hold, a line with numbers)."""
 
     name: str
     repeat: Callable[[int], dict]
