@@ -3,12 +3,15 @@
 Of each client only sums are kept (`capabilities.Sums`), about one centre, float64. A process takes the mean of its
 first batch for its centre. Before sums of several processes are added, all move theirs to the centre of the first
 process that has one, which is exact; so `update` waits for no other process, and one without rows is in nobody's way.
+The state says which clients and settings it is of (`identity`): sums are added by name, and others are refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import torch
@@ -19,7 +22,9 @@ from ..errors import InvalidInput, check_choice, check_flag, check_list, check_n
 from ..evaluation.cells import Cells, KeptCells, PoolOnlyClient, mixture_or_refusal
 from ..federation.image_sources import are_images, extraction_of, features_of
 from ..metrics.base import Sample, metric_of
+from ..metrics.fid.metric import FID
 from .accumulator import Accumulator, gather_all
+from .identity import Identity
 
 # Why `Score` is no `torchmetrics.Metric`, "" where it is one.
 WITHOUT_TORCHMETRICS = ""
@@ -97,6 +102,7 @@ class Score(Base):
     generated_kind: Tensor
     real_sums: Tensor
     generated_sums: Tensor
+    identity: Tensor
 
     def __init__(
         self, metric: Any = "fid", clients: Any = None, *, weights: Any = None, extractor: Any = None, **settings: Any
@@ -109,9 +115,12 @@ class Score(Base):
         self.is_one_client = clients is None
         self.weights = None if weights is None else check_named_weights(weights, self.clients)
         self.extraction = extraction_of(extractor)
+        # Of the rows so far, and whether some of them were made here.
         self._extracted_by: str | None = None
+        self._has_extracted = False
         self._cautions: list[str] = []
-        # "sum" is right for sums about one centre, which `_sync_dist` sees to.
+        # `_sync_dist` and `merge_state` add states; the reductions only say how they are added once they are aligned.
+        self.add_state("identity", self._identity.to_tensor(), dist_reduce_fx=_first)
         self.add_state("centre", _zeros(0), dist_reduce_fx=_first)
         self.add_state("generated_kind", _zeros(1), dist_reduce_fx="max")
         self.add_state("real_sums", _zeros(0, 0), dist_reduce_fx="sum")
@@ -196,24 +205,23 @@ class Score(Base):
     def reset(self) -> None:
         """Forget all rows."""
         super().reset()
-        self._extracted_by, self._cautions = None, []
+        self._extracted_by, self._has_extracted, self._cautions = None, False, []
+
+    def plot(self, *args: Any, **kwargs: Any) -> Any:
+        """Raise InvalidInput: sums have no picture; those of `nm.evaluate` and `nm.Monitor` have."""
+        fix = "Log the values of compute(), or use nm.Monitor, or nm.evaluate(…).plot() on the rows"
+        raise InvalidInput("plot", "a Score keeps sums, of which there is no picture", fix)
 
     def merge_state(self, incoming_state: Score | Mapping[str, Tensor]) -> None:
         """Add the rows that another `Score` of the same metric and clients has, or its `metric_state`."""
-        state = incoming_state
-        if isinstance(state, Score):
-            fix = "Give one of the same metric and clients"
-            if (state.clients, state.metric.name) != (self.clients, self.metric.name):
-                raise InvalidInput("incoming_state", f"is {state!r}", fix)
-            if state.metric.convention != self.metric.convention:
-                raise InvalidInput("incoming_state", f"is of {state.metric.convention}", fix)
-            state = state.metric_state
-        self._check_state(state, "incoming_state")
+        own_state = incoming_state.metric_state if isinstance(incoming_state, Score) else incoming_state
+        state = self._checked(own_state, "incoming_state")
         both = [self._aligned(own, [self.metric_state, state]) for own in (self.metric_state, state)]
         self._computed = None
         for name in STATES:
             here, there = (own[name].to(self.centre.device) for own in both)
             setattr(self, name, here + there if name.endswith("sums") else here)
+        self._set_extractor(self._extracted_by or state["extractor"])
 
     # ---- one batch
 
@@ -225,6 +233,16 @@ class Score(Base):
     def _kind(self) -> int:
         return int(self.generated_kind[0])
 
+    @property
+    def _identity(self) -> Identity:
+        convention = str(self.metric.canonical.convention)
+        return Identity(self.metric.name, convention, self.clients, self.weights, self._extracted_by)
+
+    def _set_extractor(self, convention: str | None) -> None:
+        """Keep what made rows of images, in the state too."""
+        self._extracted_by = convention
+        self.identity = self._identity.to_tensor().to(self.centre.device)
+
     def _rows_of(self, batch: Any) -> Tensor:
         """The rows of a batch on the device of the sums, checked."""
         if are_images(batch):
@@ -232,8 +250,9 @@ class Score(Base):
                 seen = f"is images of shape {tuple(batch.shape)}" if hasattr(batch, "shape") else "is images"
                 fix = 'Give Score(…, extractor=), such as "inception-v3-compat", or flatten each item to one row'
                 raise InvalidInput("batch", f"{seen}, and there is no extractor", fix)
-            self._extracted_by = self._extracted_by or self.extraction.convention
-            batch = features_of(batch, self.extraction, "batch")
+            batch, self._has_extracted = features_of(batch, self.extraction, "batch"), True
+            if self._extracted_by is None:  # after the first images, whose size some extractors name
+                self._set_extractor(self.extraction.convention)
         rows = as_rows(batch, "batch", dim=self.centre.numel() or None)
         return align(rows, self.centre)[0].to(self.centre.device)
 
@@ -286,13 +305,21 @@ class Score(Base):
     # ---- several processes
 
     def _sync_dist(self, dist_sync_fn: Callable[..., list[Tensor]] = gather_all, process_group: Any = None) -> None:
-        """Move the sums of all processes to one centre, and add them."""
-        own = torch.cat([self.generated_kind, self.centre])
-        parts = dist_sync_fn(own, group=process_group or self.process_group)
-        states = [{"generated_kind": part[:1], "centre": part[1:]} for part in parts]
-        for name, state in self._aligned(self.metric_state, states).items():
+        """Add the sums of all processes, moved to one centre, each client's by its name.
+
+        Every process compares the same facts, so all raise the same InvalidInput or none does, and none waits.
+        """
+        gather = partial(dist_sync_fn, group=process_group or self.process_group)
+        identities = [cast(Identity, Identity.parse(part)) for part in gather(self.identity)]
+        for k, identity in enumerate(identities[1:], 1):
+            identities[0].order_of(identity, "process 0", f"process {k}")
+        orders = [self._identity.order_of(identity, "", "") for identity in identities]
+        parts = gather(torch.cat([self.generated_kind, self.centre]))
+        states = self._aligned(self.metric_state, [{"generated_kind": part[:1], "centre": part[1:]} for part in parts])
+        for name in ("real_sums", "generated_sums"):
+            states[name] = sum(_in_order(part, order) for part, order in zip(gather(states[name]), orders, strict=True))
+        for name, state in states.items():
             setattr(self, name, state)
-        super()._sync_dist(dist_sync_fn, process_group=process_group)
 
     def _aligned(self, own: Mapping[str, Tensor], states: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
         """One process's states about the centre of the first that has one, and of the shapes that all have."""
@@ -330,38 +357,73 @@ class Score(Base):
 
         return super()._apply(move, *args, **kwargs)
 
-    def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any, **kwargs: Any) -> None:
-        held = {name: state_dict[prefix + name] for name in STATES if prefix + name in state_dict}
-        if held:
-            self._check_state(held, "state_dict")
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any, **kwargs: Any) -> None:
+        names = [name for name in (*STATES, "identity") if prefix + name in state_dict]
+        device, held = self.centre.device, {name: state_dict[prefix + name] for name in names}
+        state = self._checked(held, "state_dict") if held else {}
         self._computed = None
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
-        for name in held:  # sums are added in place, and a checkpoint is left as it is
-            setattr(self, name, getattr(self, name).clone())
+        for name in STATES if held else ():  # sums are added in place, and a checkpoint is left as it is
+            setattr(self, name, state[name].to(device, copy=True))
+        if held:
+            self._has_extracted = False
+            self._set_extractor(state["extractor"])
 
-    def _check_state(self, state: Any, argument: str) -> None:
-        """Raise InvalidInput for states that are not of this metric and these clients."""
+    def _checked(self, state: Any, argument: str) -> dict[str, Any]:
+        """Return states from elsewhere in the order of the clients, with their `extractor`.
+
+        Raises InvalidInput for states that are of no rows, or not of this metric and these clients.
+        """
         fix = "Give the metric_state of a Score"
         if not isinstance(state, Mapping):
             raise InvalidInput(argument, f"got {shown(state)}", fix)
         if missing := [name for name in STATES if not torch.is_tensor(state.get(name))]:
             raise InvalidInput(argument, f"lacks {_list(missing)}", fix)
-        centre, kind, real, generated = (state[name] for name in STATES)
-        largest = LARGEST, BY_CLIENT, MAX_SUM, MAX_SUM
-        is_sound = all(_is_bounded(state[name], most) for name, most in zip(STATES, largest, strict=True))
-        is_sound = is_sound and centre.ndim == 1 and kind.shape == (1,) and float(kind[0]) in (NONE, WHOLE, BY_CLIENT)
-        if is_sound and not centre.numel():
-            is_sound = not real.numel() and not generated.numel() and not float(kind[0])
-        elif is_sound:
-            length, parties = self.metric.additive_sums(centre.numel()).length, len(self.clients)
-            shapes = (parties, length), ({NONE: 0, WHOLE: 1, BY_CLIENT: parties}[int(kind[0])], length)
-            counts = [float(count) for some in (real, generated) if some.numel() for count in some[:, 0]]
-            is_sound = (real.shape == shapes[0] and (generated.shape == shapes[1] or not generated.numel())) and all(
-                0.0 <= count <= MAX_ROWS and count == int(count) for count in counts
-            )
-        if not is_sound:
-            seen = f"is not of {self.metric.name} of {len(self.clients)} client{'s' * (len(self.clients) > 1)}"
-            raise InvalidInput(argument, seen, "Give the state of a Score of the same metric and clients")
+        order, extractor = self._order_of(state, argument)
+        if fault := next(self._faults(*(state[name] for name in STATES)), ""):
+            raise InvalidInput(argument, fault, "Give the state of a Score of the same metric and clients")
+        moved = {name: _in_order(state[name], order) if name.endswith("sums") else state[name] for name in STATES}
+        return {**moved, "extractor": extractor}
+
+    def _order_of(self, state: Mapping[str, Any], argument: str) -> tuple[list[int] | None, str | None]:
+        """Return where this Score's clients are in a state, and what extracted it."""
+        is_empty = not state["centre"].numel()
+        if "identity" not in state:
+            # of an empty state, and of FID of one client, which has no settings, nothing can be mistaken
+            if is_empty or (self.is_one_client and isinstance(self.metric, FID)):
+                return None, None
+            seen = "has no client names: an older nbmetrics saved it, which did not keep names and settings"
+            fix = "Update a new Score, and load the rest without the score's entries (centre, real_sums, …)"
+            raise InvalidInput(argument, seen, fix)
+        if (identity := Identity.parse(state["identity"])) is None:
+            raise InvalidInput(argument, "has a damaged identity", "Give the state of a Score, unchanged")
+        if is_empty and argument == "state_dict":
+            return None, None
+        own = replace(self._identity, extractor=self._extracted_by if argument == "incoming_state" else None)
+        return own.order_of(identity, "this Score", "the state", argument), identity.extractor
+
+    def _faults(self, centre: Tensor, kind: Tensor, real: Tensor, generated: Tensor) -> Iterator[str]:
+        """Yield why states cannot be of rows of this metric and these clients, before anything is added."""
+        own = f"is not of {self.metric.name} of {len(self.clients)} client{'s' * (len(self.clients) > 1)}"
+        limits = (centre, LARGEST), (kind, BY_CLIENT), (real, MAX_SUM), (generated, MAX_SUM)
+        if not all(_is_bounded(*limit) for limit in limits):
+            yield f"{own}: it has numbers that are not float64, not finite or too large"
+        elif centre.ndim != 1 or kind.shape != (1,) or float(kind[0]) not in (NONE, WHOLE, BY_CLIENT):
+            yield f"{own}: centre has shape {tuple(centre.shape)}, generated_kind is {shown(kind.tolist())}"
+        elif not centre.numel():
+            if real.numel() or generated.numel() or float(kind[0]):
+                yield f"{own}: it has sums and no centre"
+        else:
+            sums = self.metric.additive_sums(centre.numel())
+            made_for = {NONE: (), WHOLE: ("all clients",), BY_CLIENT: self.clients}[int(kind[0])]
+            for what, parties, numbers in (("real", self.clients, real), ("generated", made_for, generated)):
+                shape = len(parties), sums.length
+                if numbers.shape != shape and (parties or numbers.numel()):
+                    yield f"{own}: {what}_sums has shape {tuple(numbers.shape)}, and {shape} is needed"
+                    return
+                for name, row in zip(parties, to_numpy(numbers), strict=True):
+                    if fault := _fault_of(sums, row, to_numpy(centre)):
+                        yield f"has {what} sums of {shown(name)} that no rows have: {fault}"
 
     # ---- the scores
 
@@ -370,7 +432,7 @@ class Score(Base):
         for what, argument, rows in (("real", "True", real), ("generated", "False", generated)):
             if not rows.size or not rows[:, 0].any():
                 raise InvalidInput("compute", f"there are no {what} rows yet", f"Call update(batch, real={argument})")
-        if self._extracted_by is not None and self._extracted_by != self.extraction.convention:
+        if self._has_extracted and self._extracted_by != self.extraction.convention:
             seen = f"made rows as {shown(self._extracted_by, 200)}, and is {shown(self.extraction.convention, 200)} now"
             raise InvalidInput("extractor", seen, "Give a copy of the network that is not trained")
         centre = to_numpy(self.centre)
@@ -429,6 +491,20 @@ def _rows_seen(metric: Any, real: np.ndarray, generated: np.ndarray, dim: int) -
     return {"clients": clients, "cautions": cautions, "span": span, "sent": (span,)}
 
 
+def _in_order(sums: Tensor, order: list[int] | None) -> Tensor:
+    """Sums of the clients in another order; one sum for all clients has none."""
+    return sums if order is None or len(sums) != len(order) else sums[order]
+
+
+def _fault_of(sums: Any, numbers: np.ndarray, centre: np.ndarray) -> str:
+    """Return why no rows have these sums of one party, or ""."""
+    if not 0.0 <= (count := numbers[0]) <= MAX_ROWS or count != int(count):
+        return f"{count:g} rows"
+    if not count:
+        return "sums of 0 rows that are not 0" if numbers.any() else ""
+    return str(sums.fault(numbers, centre)) if hasattr(sums, "fault") else ""
+
+
 def _is_bounded(state: Tensor, most: float) -> bool:
     """Whether a state is numbers within ±most."""
     is_read = state.dtype == torch.float64 and state.layout == torch.strided and not state.is_meta
@@ -460,6 +536,9 @@ def _plain(value: Any) -> Any:
 def _client_names(clients: Any) -> tuple[str, ...]:
     if isinstance(clients, (str, bytes)):
         raise InvalidInput("clients", f"got {shown(clients)}", "Give a list of names")
+    if isinstance(clients, (Mapping, Iterator, Tensor)):
+        seen = f"is a {type(clients).__name__}"
+        raise InvalidInput("clients", seen, "Give a list of names, the same in each process; weights= takes a dict")
     names = check_names([_text(name) for name in check_list(clients, "clients")], "clients")
     if not names:
         raise InvalidInput("clients", "is empty", "Give at least one name, or leave clients out")
