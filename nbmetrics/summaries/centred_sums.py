@@ -33,10 +33,15 @@ def first_sums(rows: Array, centre: Array) -> Array:
 def moments_fault(count: float, first: np.ndarray, products: np.ndarray) -> str:
     """Return why no `count` rows have Σ u (d,) and Σ u uᵀ (d, d), or "": with n they make a Gram matrix."""
     gram = np.block([[np.full((1, 1), count), first[None, :]], [first[:, None], products]])
-    scales = np.sqrt(np.maximum(np.diagonal(gram), np.finfo(np.float64).tiny))
-    gram /= np.outer(scales, scales)
+    squares = np.diagonal(gram)
+    scales = np.sqrt(np.where(squares > 0.0, squares, 1.0))
+    with np.errstate(all="ignore"):
+        gram = gram / scales[:, None] / scales
     if np.abs(gram - gram.T).max() > ROUNDING:
         return "second moments that are not symmetric"
+    # Cauchy and Schwarz, which numbers that overflowed do not fulfil either
+    if squares.min() < 0.0 or not np.abs(gram).max() <= 1.0 + ROUNDING:
+        return "second moments with a negative eigenvalue"
     gram.flat[:: len(gram) + 1] += ROUNDING
     return "" if cholesky(gram) is not None else "second moments with a negative eigenvalue"
 

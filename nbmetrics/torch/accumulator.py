@@ -1,7 +1,8 @@
 """The part of `torchmetrics.Metric` that `Score` uses, for where torchmetrics is not installed.
 
 States are tensors that add up: `add_state` names them with a default, `update`, `compute` and `_sync_dist` are the
-subclass's, and `compute` reduces the states over the process group, and gives each process its own back. Names, order and meaning are those of torchmetrics, so that code and checkpoints serve both.
+subclass's, and `compute` reduces the states over the process group, and gives each process its own back. Names, order
+and meaning are those of torchmetrics, so that code and checkpoints serve both.
 """
 
 from __future__ import annotations
