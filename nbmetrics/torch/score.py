@@ -57,7 +57,8 @@ class Score(Base):
     ----------
     metric : "fid", "kid", `nm.metrics.KID(nm.RandomFeatures(…))`, or a metric of yours with `additive_sums`. KID of the
         cubic kernel is exact up to 64 features, and refused beyond
-    clients : names of the clients, or whole numbers that stand for them; by default all rows are of one client
+    clients : list of names, or of whole numbers that stand for them; by default all rows are of one client. Sums of
+        other processes and from checkpoints are added by name
     weights : λ of the clients, a sequence or a dict by name; by default their shares of the real rows seen
     extractor : what makes rows of images, where batches are images: a name, module or function as `nm.extract` takes
         it, or `federation.extraction`; a module runs on its own device
@@ -80,7 +81,8 @@ class Score(Base):
     Raises
     ------
     InvalidInput
-        For a metric without such sums, an unknown client, and as `nm.evaluate` for rows.
+        For a metric without such sums, an unknown client, clients in no order, such as a set, states of other clients,
+        weights or settings, and as `nm.evaluate` for rows.
 
     Examples
     --------
