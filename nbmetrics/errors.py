@@ -124,10 +124,7 @@ def _number(value: Any) -> float:
 
 
 def check_list(items: Iterable[Any], argument: str, most: int = MAX_ITEMS, *, is_ordered: bool = True) -> list[Any]:
-    """What `items` gives, one after the other; an endless iterator is stopped after `most`.
-
-    A set, which has another order in each process, is refused where `is_ordered`.
-    """
+    """What `items` gives, one after the other; an endless iterator is stopped after `most`, a set refused."""
     if is_ordered:
         check_order(items, argument)
     try:

@@ -194,9 +194,7 @@ def noise_study(
     named_generators, count = as_generators(generators), check_count(repeats, "repeats", maximum=MAX_DRAWS)
     if len(named_generators) < 2:
         raise InvalidInput("generators", "is one, which has no rank", "Give two or more")
-    epsilon_values = sorted(
-        {check_number(e, "epsilons") for e in check_list(epsilons, "epsilons", 1_000, is_ordered=False)}
-    )
+    epsilon_values = sorted({check_number(e, "epsilons") for e in check_list(epsilons, "epsilons", 1_000)})
     budgets = [Privacy(e, delta, clip, centre) for e in epsilon_values]
     if not budgets:
         raise InvalidInput("epsilons", "is empty", "Give at least one")

@@ -37,13 +37,13 @@ def moments_fault(count: float, first: np.ndarray, products: np.ndarray) -> str:
     scales = np.sqrt(np.where(squares > 0.0, squares, 1.0))
     with np.errstate(all="ignore"):
         gram = gram / scales[:, None] / scales
-    if np.abs(gram - gram.T).max() > ROUNDING:
-        return "second moments that are not symmetric"
-    # Cauchy and Schwarz, which numbers that overflowed do not fulfil either
-    if squares.min() < 0.0 or not np.abs(gram).max() <= 1.0 + ROUNDING:
-        return "second moments with a negative eigenvalue"
+    # by Cauchy and Schwarz, which numbers that overflowed do not fulfil either
+    is_bounded = squares.min() >= 0.0 and bool(np.abs(gram).max() <= 1.0 + ROUNDING)
+    is_symmetric = is_bounded and np.abs(gram - gram.T).max() <= ROUNDING
     gram.flat[:: len(gram) + 1] += ROUNDING
-    return "" if cholesky(gram) is not None else "second moments with a negative eigenvalue"
+    if is_symmetric and cholesky(gram) is not None:
+        return ""
+    return "second moments that are not symmetric, or have a negative eigenvalue"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ The state says which clients and settings it is of (`identity`): sums are added 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -24,7 +23,7 @@ from ..federation.image_sources import are_images, extraction_of, features_of
 from ..metrics.base import Sample, metric_of
 from ..metrics.fid.metric import FID
 from .accumulator import Accumulator, gather_all
-from .identity import Identity
+from .identity import MAX_BYTES, Identity, listed
 
 # Why `Score` is no `torchmetrics.Metric`, "" where it is one.
 WITHOUT_TORCHMETRICS = ""
@@ -237,8 +236,9 @@ class Score(Base):
 
     @property
     def _identity(self) -> Identity:
-        convention = str(self.metric.canonical.convention)
-        return Identity(self.metric.name, convention, self.clients, self.weights, self._extracted_by)
+        metric = f"{shown(self.metric.name)} ({self.metric.canonical.convention})"
+        weights = self.weights or [None] * len(self.clients)
+        return Identity(metric, dict(zip(self.clients, weights, strict=True)), self._extracted_by)
 
     def _set_extractor(self, convention: str | None) -> None:
         """Keep what made rows of images, in the state too."""
@@ -270,7 +270,7 @@ class Score(Base):
         """The places of the clients of a batch, and which rows are of each; None for all of them."""
         if client is None:
             if is_real and not self.is_one_client:
-                raise InvalidInput("client", "is missing", f"Name the client of these rows: {_list(self.clients)}")
+                raise InvalidInput("client", "is missing", f"Name the client of these rows: {listed(self.clients)}")
             return {0: None}
         if self.is_one_client:
             seen = f"names {shown(client)}, and this Score has no clients"
@@ -361,71 +361,61 @@ class Score(Base):
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any, **kwargs: Any) -> None:
         names = [name for name in (*STATES, "identity") if prefix + name in state_dict]
-        device, held = self.centre.device, {name: state_dict[prefix + name] for name in names}
-        state = self._checked(held, "state_dict") if held else {}
-        self._computed = None
+        state = self._checked({name: state_dict[prefix + name] for name in names}, "state_dict") if names else {}
+        self._computed, device = None, self.centre.device
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
-        for name in STATES if held else ():  # sums are added in place, and a checkpoint is left as it is
-            setattr(self, name, state[name].to(device, copy=True))
-        if held:
+        if names:
+            self._set_extractor(state.pop("extractor"))
             self._has_extracted = False
-            self._set_extractor(state["extractor"])
+        for name in state:  # sums are added in place, and a checkpoint is left as it is
+            setattr(self, name, state[name].to(device, copy=True))
 
     def _checked(self, state: Any, argument: str) -> dict[str, Any]:
-        """Return states from elsewhere in the order of the clients, with their `extractor`.
+        """Return states from elsewhere with the clients in this order, and their `extractor`.
 
-        Raises InvalidInput for states that are of no rows, or not of this metric and these clients.
+        Raises InvalidInput for states that are not of this metric and these clients, or of no rows.
         """
-        fix = "Give the metric_state of a Score"
+        fix = "Give the metric_state of a Score of the same metric and clients"
         if not isinstance(state, Mapping):
             raise InvalidInput(argument, f"got {shown(state)}", fix)
         if missing := [name for name in STATES if not torch.is_tensor(state.get(name))]:
-            raise InvalidInput(argument, f"lacks {_list(missing)}", fix)
-        order, extractor = self._order_of(state, argument)
-        if fault := next(self._faults(*(state[name] for name in STATES)), ""):
-            raise InvalidInput(argument, fault, "Give the state of a Score of the same metric and clients")
-        moved = {name: _in_order(state[name], order) if name.endswith("sums") else state[name] for name in STATES}
-        return {**moved, "extractor": extractor}
-
-    def _order_of(self, state: Mapping[str, Any], argument: str) -> tuple[list[int] | None, str | None]:
-        """Return where this Score's clients are in a state, and what extracted it."""
-        is_empty = not state["centre"].numel()
-        if "identity" not in state:
-            # of an empty state, and of FID of one client, which has no settings, nothing can be mistaken
-            if is_empty or (self.is_one_client and isinstance(self.metric, FID)):
-                return None, None
+            raise InvalidInput(argument, f"lacks {listed(missing)}", fix)
+        own, order, is_empty = self._identity, None, not state["centre"].numel()
+        other = Identity.parse(state.get("identity"), max(MAX_BYTES, 4 * self.identity.numel()))
+        if other is None and "identity" in state:
+            raise InvalidInput(argument, "has a damaged identity", fix)
+        # of an empty state, and of FID of one client, which has no settings, nothing can be mistaken
+        if other is None and not is_empty and not (self.is_one_client and isinstance(self.metric, FID)):
             seen = "has no client names: an older nbmetrics saved it, which did not keep names and settings"
             fix = "Update a new Score, and load the rest without the score's entries (centre, real_sums, …)"
             raise InvalidInput(argument, seen, fix)
-        if (identity := Identity.parse(state["identity"])) is None:
-            raise InvalidInput(argument, "has a damaged identity", "Give the state of a Score, unchanged")
-        if is_empty and argument == "state_dict":
-            return None, None
-        own = replace(self._identity, extractor=self._extracted_by if argument == "incoming_state" else None)
-        return own.order_of(identity, "this Score", "the state", argument), identity.extractor
+        if argument == "state_dict":  # it takes the place of the rows so far
+            own = own._replace(extractor=None)
+        if other is not None and not (is_empty and argument == "state_dict"):
+            order = own.order_of(other, "this Score", "the state", argument)
+        if fault := self._fault(*(state[name] for name in STATES)):
+            raise InvalidInput(argument, fault, fix)
+        moved = {name: _in_order(state[name], order) if name.endswith("sums") else state[name] for name in STATES}
+        return {**moved, "extractor": other and other.extractor}
 
-    def _faults(self, centre: Tensor, kind: Tensor, real: Tensor, generated: Tensor) -> Iterator[str]:
-        """Yield why states cannot be of rows of this metric and these clients, before anything is added."""
-        own = f"is not of {self.metric.name} of {len(self.clients)} client{'s' * (len(self.clients) > 1)}"
+    def _fault(self, centre: Tensor, kind: Tensor, real: Tensor, generated: Tensor) -> str:
+        """Return why states cannot be of rows of this metric and these clients, or ""."""
         limits = (centre, LARGEST), (kind, BY_CLIENT), (real, MAX_SUM), (generated, MAX_SUM)
         if not all(_is_bounded(*limit) for limit in limits):
-            yield f"{own}: it has numbers that are not float64, not finite or too large"
-        elif centre.ndim != 1 or kind.shape != (1,) or float(kind[0]) not in (NONE, WHOLE, BY_CLIENT):
-            yield f"{own}: centre has shape {tuple(centre.shape)}, generated_kind is {shown(kind.tolist())}"
-        elif not centre.numel():
-            if real.numel() or generated.numel() or float(kind[0]):
-                yield f"{own}: it has sums and no centre"
-        else:
-            sums = self.metric.additive_sums(centre.numel())
-            made_for = {NONE: (), WHOLE: ("all clients",), BY_CLIENT: self.clients}[int(kind[0])]
-            for what, parties, numbers in (("real", self.clients, real), ("generated", made_for, generated)):
-                shape = len(parties), sums.length
-                if numbers.shape != shape and (parties or numbers.numel()):
-                    yield f"{own}: {what}_sums has shape {tuple(numbers.shape)}, and {shape} is needed"
-                    return
-                for name, row in zip(parties, to_numpy(numbers), strict=True):
-                    if fault := _fault_of(sums, row, to_numpy(centre)):
-                        yield f"has {what} sums of {shown(name)} that no rows have: {fault}"
+            return "has numbers that are not float64, not finite or too large"
+        kinds = (NONE, WHOLE, BY_CLIENT) if centre.numel() else (NONE,)
+        if centre.ndim != 1 or kind.shape != (1,) or float(kind[0]) not in kinds:
+            return f"has a centre of shape {tuple(centre.shape)}, and generated_kind is {shown(kind.tolist())}"
+        sums = self.metric.additive_sums(max(centre.numel(), 1))
+        made_for = {NONE: (), WHOLE: ("all clients",), BY_CLIENT: self.clients}[int(kind[0])]
+        for what, parties, numbers in (("real", self.clients, real), ("generated", made_for, generated)):
+            shape = len(parties), sums.length if centre.numel() else 0
+            if numbers.shape != shape and (numbers.numel() or all(shape)):
+                return f"has {what}_sums of shape {tuple(numbers.shape)}, and {shape} is needed"
+            for name, row in zip(parties, to_numpy(numbers), strict=False):  # an empty state has no rows of numbers
+                if fault := _fault_of(sums, row, to_numpy(centre)):
+                    return f"has {what} sums of {shown(name)} that no rows have: {fault}"
+        return ""
 
     # ---- the scores
 
@@ -550,7 +540,3 @@ def _client_names(clients: Any) -> tuple[str, ...]:
 def _mixed_kinds() -> InvalidInput:
     seen = "is named for some generated rows, and not for others"
     return InvalidInput("client", seen, "Name it for all generated batches, or for none")
-
-
-def _list(names: Sequence[str], most: int = 5) -> str:
-    return ", ".join(map(shown, names[:most])) + f", … ({len(names)} in all)" * (len(names) > most)

@@ -37,11 +37,7 @@ class Settings:
         one = isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable)
         names = (metrics,) if one else tuple(check_list(metrics, "metrics", 1_000))
         ends = {"minimum": MIN_EPSILON, "maximum": MAX_EPSILON}
-        grid = tuple(
-            sorted(
-                {check_number(e, "epsilons", **ends) for e in check_list(epsilons, "epsilons", 1_000, is_ordered=False)}
-            )
-        )
+        grid = tuple(sorted({check_number(e, "epsilons", **ends) for e in check_list(epsilons, "epsilons", 1_000)}))
         if len(grid) < 2:
             raise InvalidInput("epsilons", f"got {shown(epsilons)}", "Give two or more that differ")
         least = Privacy(grid[0], delta, clip, centre)
