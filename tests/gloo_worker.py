@@ -5,6 +5,7 @@ import os
 import sys
 
 import numpy as np
+import pytest
 import torch
 from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
@@ -98,6 +99,23 @@ def disagreeing(Score, rank, world):
         except nm.InvalidInput as refusal:
             outcomes[what] = str(refusal)
     return outcomes
+
+
+def check_disagreeing(outcomes):
+    """What every process must have of `disagreeing`: values, and texts that begin so."""
+    real, generated = parties(0.0)
+    row = nm.evaluate(real, {"g": generated["lyon"]}, "fid", progress=False).table.iloc[0]
+    features = "'kid' (KID: unbiased MMD² on all rows, 64 random Fourier features of RBF exp(−‖x−y‖²/2σ²), σ = "
+    assert outcomes.pop("order") == pytest.approx({part: row[part] for part in ("avg", "all", "gap")}, rel=1e-12)
+    texts = {
+        "more clients": "clients: process 1 has 'bonn', 'lyon', 'oslo', 'turin', process 0 has 'lyon', 'oslo', 'turin'",
+        "metric": "metric: process 1 has 'kid' (KID: unbiased MMD² on all rows, (γ x·y + 1)^3, γ = 1/d), process 0 has",
+        "sigma": f"metric: process 1 has {features}5, seed 0), process 0 has {features}1, seed 0)",
+        "weights": "weights: process 1 has 0.16666666666666666 for 'lyon', process 0 has 0.333333333",
+        "no rows of turin": "client 'turin': has no rows",
+    }
+    assert list(outcomes) == list(texts)
+    assert all(outcomes[what].startswith(text) for what, text in texts.items()), outcomes
 
 
 def main(base, rank, world, file):
