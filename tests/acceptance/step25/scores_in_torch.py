@@ -125,7 +125,7 @@ def judge_processes(results):
 
 
 PARTS = [
-    Part("score_states", scene_of_states, judge_states, quick=60, full=1_000),
+    Part("score_states", scene_of_states, judge_states, quick=30, full=1_000),
     Part("score_processes", scenes_of_processes, judge_processes, quick=1, full=10),
 ]
 
