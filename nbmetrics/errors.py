@@ -9,7 +9,7 @@ import difflib
 import math
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, MappingView, Sequence, Set
 from itertools import islice
 from numbers import Complex, Real
 from typing import Any
@@ -123,8 +123,10 @@ def _number(value: Any) -> float:
         return math.nan
 
 
-def check_list(items: Iterable[Any], argument: str, most: int = MAX_ITEMS) -> list[Any]:
-    """What `items` gives, one after the other; an endless iterator is stopped after `most`."""
+def check_list(items: Iterable[Any], argument: str, most: int = MAX_ITEMS, *, is_ordered: bool = True) -> list[Any]:
+    """What `items` gives, one after the other; an endless iterator is stopped after `most`, a set refused."""
+    if is_ordered:
+        check_order(items, argument)
     try:
         entries = list(islice(items, most + 1))
     except (TypeError, NotImplementedError):  # the latter of a memoryview of several axes
@@ -132,6 +134,13 @@ def check_list(items: Iterable[Any], argument: str, most: int = MAX_ITEMS) -> li
     if len(entries) > most:
         raise InvalidInput(argument, f"gives more than {most:,} items", "Give an iterator that ends sooner")
     return entries
+
+
+def check_order(items: Any, argument: str) -> None:
+    """Raise InvalidInput for a set; views of a dict have its order."""
+    if isinstance(items, Set) and not isinstance(items, MappingView):
+        fix = "Give a list: a set has another order in each process and each run"
+        raise InvalidInput(argument, f"is a {type(items).__name__}", fix)
 
 
 def check_number(value: Any, argument: str, *, minimum: float = -math.inf, maximum: float = math.inf) -> float:
@@ -187,6 +196,7 @@ def check_named_weights(weights: Any, names: Sequence[str], argument: str = "wei
 
 def check_weights(weights: Any, count: int, argument: str = "weights") -> tuple[float, ...]:
     """`count` non-negative finite weights, divided by their sum; those below 1e-100 of the largest count as 0."""
+    check_order(weights, argument)
     try:
         items = list(weights if hasattr(weights, "__len__") else islice(weights, count + 1))
     except TypeError:

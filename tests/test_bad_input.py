@@ -407,3 +407,35 @@ def test_weights_by_wrong_names_say_which_are_lacking_and_which_nobody_has():
 def test_a_folder_that_is_not_there_is_told_before_an_extractor_is_asked_for():
     with pytest.raises(nm.InvalidInput, match="path: got 'nowhere', which is not a folder"):
         nm.Federation.from_folder("nowhere")
+
+
+NAMED = [nm.Client(X, name="a"), nm.Client(X + 1, name="b")]
+SUMMARIES = [nm.federated.client_summary(rows, "fid") for rows in (X, X + 1)]
+# What is taken by position, as a set, which has another order in each process.
+SETS = {
+    "clients": lambda: nm.Federation(set(NAMED)),
+    "clients of evaluate": lambda: evaluated(clients=frozenset(NAMED)),
+    "weights of a federation": lambda: nm.Federation(NAMED).with_weights({0.25, 0.75}),
+    "weights of scores": lambda: nm.evaluate(NAMED, X, "fid", progress=False).with_weights({0.25, 0.75}),
+    "weights": lambda: nm.federated.aggregate(SUMMARIES, {0.25, 0.75}, {"g": X}, "fid"),
+    "summaries": lambda: nm.federated.aggregate(set(SUMMARIES), [0.25, 0.75], {"g": X}, "fid"),
+    "weights of a mixture": lambda: nm.Mixture([nm.Gaussian(0.0), nm.Gaussian(1.0)], {0.25, 0.75}),
+    "components": lambda: nm.Mixture({nm.Gaussian(0.0), nm.Gaussian(1.0)}, [0.25, 0.75]),
+    "generators": lambda: evaluated({nm.Generator(X), nm.Generator(X + 1)}, clients=NAMED),
+    "metrics": lambda: nm.federated.flower.evaluation(X, X + 1, {"fid", "kid"}),  # the loss is by the first
+    "between": lambda: nm.evaluate(NAMED, X, "fid", progress=False).inversions("fid", between={"avg", "all"}),
+}
+
+
+@pytest.mark.parametrize("argument", SETS)
+def test_sets_are_refused_where_the_order_counts(argument):
+    with pytest.raises(nm.InvalidInput) as refusal:
+        SETS[argument]()
+    assert refusal.value.argument == argument.split()[0] and "Give a list: a set has another" in refusal.value.fix
+
+
+def test_sets_and_views_are_taken_where_they_cannot_be_mistaken():
+    federation = nm.Federation([*NAMED, nm.Client(X, name="c")])
+    assert federation.drop({"a", "b"}).names == ("c",)
+    weights = {"a": 1.0, "b": 2.0, "c": 1.0}
+    assert federation.with_weights(weights.values()).weights == federation.with_weights(weights).weights

@@ -23,8 +23,6 @@ torch = pytest.importorskip("torch")
 from tests import gloo_worker  # noqa: E402
 
 MODULE = "nbmetrics.torch.score"
-
-
 BASES = by_default(["without torchmetrics", "torchmetrics"], "without torchmetrics")
 
 
@@ -326,7 +324,7 @@ def test_states_are_merged_about_one_centre(Score, by_client):
         parts[2].merge_state(parts[0])
         parts[2].merge_state(parts[1].metric_state)
         assert values(parts[2]) == pytest.approx(values(whole), rel=1e-11)
-    with pytest.raises(nm.InvalidInput, match="the same metric and clients"):
+    with pytest.raises(nm.InvalidInput, match="the same metric"):
         parts[0].merge_state(Score("fid", clients=CLIENTS))
 
 
@@ -440,7 +438,7 @@ def test_two_processes_of_gloo_give_the_scores_of_all_rows(base, tmp_path):
     options = {"cwd": ROOT, "stdout": subprocess.PIPE, "text": True}
     started = [subprocess.Popen([*command, str(rank), "2", str(tmp_path / "group")], **options) for rank in range(2)]
     outcomes = [json.loads(process.communicate(timeout=120)[0]) for process in started]
-    for (scores, epochs), process in zip(outcomes, started, strict=True):
+    for (scores, epochs, _), process in zip(outcomes, started, strict=True):
         assert process.returncode == 0
         for offset in gloo_worker.OFFSETS:
             real, generated = gloo_worker.parties(offset)
@@ -453,6 +451,8 @@ def test_two_processes_of_gloo_give_the_scores_of_all_rows(base, tmp_path):
         rows = np.random.default_rng(3).normal(size=(60, 4))
         assert [found for found, _ in epochs] == pytest.approx([nm.fid(rows, made) for _, made in epochs], rel=1e-10)
     assert [epoch[0] for epoch in outcomes[0][1]] == [epoch[0] for epoch in outcomes[1][1]]
+    for *_, unlike in outcomes:
+        gloo_worker.check_disagreeing(unlike)
 
 
 # ---- what is refused
@@ -505,19 +505,28 @@ ONE_ROW = {**REAL, "turin": REAL["turin"][:1]}
             lambda S: filled(S("fid", clients=CLIENTS), REAL, {"lyon": ROWS}, True).compute(),
             "generated rows for client 'oslo': has no rows",
         ),
-        (lambda S: with_state(S("fid", clients=["a"])), "state_dict: is not of fid of 1 client"),
-        (lambda S: with_state(S("kid", clients=CLIENTS)), "state_dict: is not of kid of 3 clients"),
+        (lambda S: with_state(S("fid", clients=["a"])), "state_dict: differs in clients: the state has"),
+        (lambda S: with_state(S("kid", clients=CLIENTS)), "state_dict: differs in metric: the state has 'fid' (FID: "),
         (
             lambda S: with_state(S("fid", clients=CLIENTS), centre=torch.full((4,), np.nan, dtype=torch.float64)),
-            "state_dict: is not of fid",
+            "state_dict: has numbers that are not float64, not finite",
         ),
-        (lambda S: with_sums(S, lambda sums: sums.to("meta")), "state_dict: is not of fid"),
-        (lambda S: with_sums(S, lambda sums: sums.to_sparse()), "state_dict: is not of fid"),
-        (lambda S: with_sums(S, lambda sums: sums * 1e16), "state_dict: is not of fid"),
-        (lambda S: with_sums(S, lambda sums: sums + 1e200 * (torch.arange(sums.shape[1]) > 0)), "state_dict: is not"),
+        (
+            lambda S: with_sums(S, lambda sums: sums.to("meta")),
+            "state_dict: has numbers that are not float64, not finite",
+        ),
+        (
+            lambda S: with_sums(S, lambda sums: sums.to_sparse()),
+            "state_dict: has numbers that are not float64, not finite",
+        ),
+        (lambda S: with_sums(S, lambda sums: sums * 1e16), "real sums of 'lyon' that no rows have: 9e+17 rows"),
+        (
+            lambda S: with_sums(S, lambda sums: sums + 1e200 * (torch.arange(sums.shape[1]) > 0)),
+            "state_dict: has numbers",
+        ),
         (lambda S: S("fid").merge_state({"centre": torch.zeros(3)}), "incoming_state: lacks"),
         (lambda S: S("fid").merge_state(None), "incoming_state: got None"),
-        (lambda S: S(FEATURES[0]).merge_state(S(FEATURES[1])), "incoming_state: is of KID: unbiased"),
+        (lambda S: S(FEATURES[0]).merge_state(S(FEATURES[1])), "incoming_state: differs in metric"),
         (lambda S: S("fid").update(np.zeros((2, 10**6)), True), "batch: has 1,000,000 features"),
         (lambda S: S("fid", clients=range(10**5)).update(np.repeat(ROWS, 100, 1), True, 7), "batch: has 400 features"),
     ],

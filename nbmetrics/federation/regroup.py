@@ -94,7 +94,7 @@ def _labels(client: Client, argument: str) -> Any:
 
 
 def _client_names(federation: Clients, clients: Any) -> list[str]:
-    names = [clients] if isinstance(clients, str) else check_list(clients, "clients")
+    names = [clients] if isinstance(clients, str) else check_list(clients, "clients", is_ordered=False)
     for name in names:
         federation[name]
     return list(check_names(names, "clients")) if names else []

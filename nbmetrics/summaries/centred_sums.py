@@ -11,8 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array, concat, namespace, scatter, to_float64
+from ..arrays import Array, cholesky, concat, namespace, scatter, to_float64
 from .moments import Moments
+
+# Of numbers scaled to 1: sums about a centre 10⁴ spreads away that were moved near have lost 1e-8.
+ROUNDING = 1e-6
 
 
 def deviations(rows: Array, centre: Array) -> Array:
@@ -25,6 +28,22 @@ def first_sums(rows: Array, centre: Array) -> Array:
     xp = namespace(rows)
     sums = xp.sum(deviations(rows, centre), axis=0)
     return concat([sums[:1] * 0.0 + rows.shape[0], sums])
+
+
+def moments_fault(count: float, first: np.ndarray, products: np.ndarray) -> str:
+    """Return why no `count` rows have Σ u (d,) and Σ u uᵀ (d, d), or "": with n they make a Gram matrix."""
+    gram = np.block([[np.full((1, 1), count), first[None, :]], [first[:, None], products]])
+    squares = np.diagonal(gram)
+    scales = np.sqrt(np.where(squares > 0.0, squares, 1.0))
+    with np.errstate(all="ignore"):
+        gram = gram / scales[:, None] / scales
+    # by Cauchy and Schwarz, which numbers that overflowed do not fulfil either
+    is_bounded = squares.min() >= 0.0 and bool(np.abs(gram).max() <= 1.0 + ROUNDING)
+    is_symmetric = is_bounded and np.abs(gram - gram.T).max() <= ROUNDING
+    gram.flat[:: len(gram) + 1] += ROUNDING
+    if is_symmetric and cholesky(gram) is not None:
+        return ""
+    return "second moments that are not symmetric, or have a negative eigenvalue"
 
 
 @dataclass(frozen=True)
@@ -57,6 +76,10 @@ class MomentSums:
         cov = (products + products.T) / 2.0
         cov -= first[:, None] * first[None, :] / count
         return Moments(count, centre + first / count, None, cov / max(count - 1.0, 1.0))
+
+    def fault(self, sums: np.ndarray, centre: np.ndarray) -> str:
+        """Return why no rows have these sums, or ""."""
+        return moments_fault(*self._split(sums))
 
     def _split(self, sums: Array) -> tuple[float, Array, Array]:
         products = namespace(sums).reshape(sums[1 + self.dim :], (self.dim, self.dim))

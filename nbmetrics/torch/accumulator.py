@@ -1,8 +1,8 @@
 """The part of `torchmetrics.Metric` that `Score` uses, for where torchmetrics is not installed.
 
-States are tensors that add up: `add_state` names them with a default and how processes reduce them, `update` and
-`compute` are the subclass's, and `compute` reduces the states over the process group, and gives each process its own
-back. Names, order and meaning are those of torchmetrics, so that code and checkpoints serve both.
+States are tensors that add up: `add_state` names them with a default, `update`, `compute` and `_sync_dist` are the
+subclass's, and `compute` reduces the states over the process group, and gives each process its own back. Names, order
+and meaning are those of torchmetrics, so that code and checkpoints serve both.
 """
 
 from __future__ import annotations
@@ -14,17 +14,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-
-
-def _sum(stacked: Tensor) -> Tensor:
-    return stacked.sum(dim=0)
-
-
-def _max(stacked: Tensor) -> Tensor:
-    return stacked.amax(dim=0)
-
-
-REDUCTIONS: dict[str, Callable[[Tensor], Tensor]] = {"sum": _sum, "max": _max}
 
 
 def is_distributed() -> bool:
@@ -76,7 +65,6 @@ class Accumulator(nn.Module):
         self._cache: dict[str, Tensor] | None = None
         self._defaults: dict[str, Tensor] = {}
         self._persistent: dict[str, bool] = {}
-        self._reductions: dict[str, Any] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -94,10 +82,9 @@ class Accumulator(nn.Module):
         raise NotImplementedError
 
     def add_state(self, name: str, default: Tensor, dist_reduce_fx: Any = None, persistent: bool = False) -> None:
-        """Add a state; processes reduce it by "sum", "max" or a function of the stacked states."""
+        """Add a state; `dist_reduce_fx` is torchmetrics', and the subclass's `_sync_dist` reduces."""
         self.register_buffer(name, default.clone(), persistent=False)
         self._defaults[name], self._persistent[name] = default, persistent
-        self._reductions[name] = REDUCTIONS.get(dist_reduce_fx, dist_reduce_fx)
 
     @property
     def metric_state(self) -> dict[str, Tensor]:
@@ -142,9 +129,7 @@ class Accumulator(nn.Module):
 
     def _sync_dist(self, dist_sync_fn: Callable[..., list[Tensor]] = gather_all, process_group: Any = None) -> None:
         """Reduce every state over all processes."""
-        for name, reduce in self._reductions.items():
-            parts = dist_sync_fn(getattr(self, name), group=process_group or self.process_group)
-            setattr(self, name, reduce(torch.stack(parts)))
+        raise NotImplementedError
 
     @contextmanager
     def sync_context(self) -> Iterator[None]:

@@ -3,12 +3,14 @@
 Of each client only sums are kept (`capabilities.Sums`), about one centre, float64. A process takes the mean of its
 first batch for its centre. Before sums of several processes are added, all move theirs to the centre of the first
 process that has one, which is exact; so `update` waits for no other process, and one without rows is in nobody's way.
+The state says which clients and settings it is of (`identity`): sums are added by name, and others are refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import torch
@@ -19,7 +21,9 @@ from ..errors import InvalidInput, check_choice, check_flag, check_list, check_n
 from ..evaluation.cells import Cells, KeptCells, PoolOnlyClient, mixture_or_refusal
 from ..federation.image_sources import are_images, extraction_of, features_of
 from ..metrics.base import Sample, metric_of
+from ..metrics.fid.metric import FID
 from .accumulator import Accumulator, gather_all
+from .identity import MAX_BYTES, Identity, listed
 
 # Why `Score` is no `torchmetrics.Metric`, "" where it is one.
 WITHOUT_TORCHMETRICS = ""
@@ -52,7 +56,8 @@ class Score(Base):
     ----------
     metric : "fid", "kid", `nm.metrics.KID(nm.RandomFeatures(…))`, or a metric of yours with `additive_sums`. KID of the
         cubic kernel is exact up to 64 features, and refused beyond
-    clients : names of the clients, or whole numbers that stand for them; by default all rows are of one client
+    clients : list of names, or of whole numbers that stand for them; by default all rows are of one client. Sums of
+        other processes and from checkpoints are added by name
     weights : λ of the clients, a sequence or a dict by name; by default their shares of the real rows seen
     extractor : what makes rows of images, where batches are images: a name, module or function as `nm.extract` takes
         it, or `federation.extraction`; a module runs on its own device
@@ -75,7 +80,8 @@ class Score(Base):
     Raises
     ------
     InvalidInput
-        For a metric without such sums, an unknown client, and as `nm.evaluate` for rows.
+        For a metric without such sums, an unknown client, clients in no order, such as a set, states of other clients,
+        weights or settings, and as `nm.evaluate` for rows.
 
     Examples
     --------
@@ -97,6 +103,7 @@ class Score(Base):
     generated_kind: Tensor
     real_sums: Tensor
     generated_sums: Tensor
+    identity: Tensor
 
     def __init__(
         self, metric: Any = "fid", clients: Any = None, *, weights: Any = None, extractor: Any = None, **settings: Any
@@ -109,9 +116,12 @@ class Score(Base):
         self.is_one_client = clients is None
         self.weights = None if weights is None else check_named_weights(weights, self.clients)
         self.extraction = extraction_of(extractor)
+        # Of the rows so far, and whether some of them were made here.
         self._extracted_by: str | None = None
+        self._has_extracted = False
         self._cautions: list[str] = []
-        # "sum" is right for sums about one centre, which `_sync_dist` sees to.
+        # `_sync_dist` and `merge_state` add states; the reductions only say how they are added once they are aligned.
+        self.add_state("identity", self._identity.to_tensor(), dist_reduce_fx=_first)
         self.add_state("centre", _zeros(0), dist_reduce_fx=_first)
         self.add_state("generated_kind", _zeros(1), dist_reduce_fx="max")
         self.add_state("real_sums", _zeros(0, 0), dist_reduce_fx="sum")
@@ -196,24 +206,23 @@ class Score(Base):
     def reset(self) -> None:
         """Forget all rows."""
         super().reset()
-        self._extracted_by, self._cautions = None, []
+        self._extracted_by, self._has_extracted, self._cautions = None, False, []
+
+    def plot(self, *args: Any, **kwargs: Any) -> Any:
+        """Raise InvalidInput: sums have no picture; those of `nm.evaluate` and `nm.Monitor` have."""
+        fix = "Log the values of compute(), or use nm.Monitor, or nm.evaluate(…).plot() on the rows"
+        raise InvalidInput("plot", "a Score keeps sums, of which there is no picture", fix)
 
     def merge_state(self, incoming_state: Score | Mapping[str, Tensor]) -> None:
         """Add the rows that another `Score` of the same metric and clients has, or its `metric_state`."""
-        state = incoming_state
-        if isinstance(state, Score):
-            fix = "Give one of the same metric and clients"
-            if (state.clients, state.metric.name) != (self.clients, self.metric.name):
-                raise InvalidInput("incoming_state", f"is {state!r}", fix)
-            if state.metric.convention != self.metric.convention:
-                raise InvalidInput("incoming_state", f"is of {state.metric.convention}", fix)
-            state = state.metric_state
-        self._check_state(state, "incoming_state")
+        own_state = incoming_state.metric_state if isinstance(incoming_state, Score) else incoming_state
+        state = self._checked(own_state, "incoming_state")
         both = [self._aligned(own, [self.metric_state, state]) for own in (self.metric_state, state)]
         self._computed = None
         for name in STATES:
             here, there = (own[name].to(self.centre.device) for own in both)
             setattr(self, name, here + there if name.endswith("sums") else here)
+        self._set_extractor(self._extracted_by or state["extractor"])
 
     # ---- one batch
 
@@ -225,6 +234,17 @@ class Score(Base):
     def _kind(self) -> int:
         return int(self.generated_kind[0])
 
+    @property
+    def _identity(self) -> Identity:
+        metric = f"{shown(self.metric.name)} ({self.metric.canonical.convention})"
+        weights = self.weights or [None] * len(self.clients)
+        return Identity(metric, dict(zip(self.clients, weights, strict=True)), self._extracted_by)
+
+    def _set_extractor(self, convention: str | None) -> None:
+        """Keep what made rows of images, in the state too."""
+        self._extracted_by = convention
+        self.identity = self._identity.to_tensor().to(self.centre.device)
+
     def _rows_of(self, batch: Any) -> Tensor:
         """The rows of a batch on the device of the sums, checked."""
         if are_images(batch):
@@ -232,8 +252,9 @@ class Score(Base):
                 seen = f"is images of shape {tuple(batch.shape)}" if hasattr(batch, "shape") else "is images"
                 fix = 'Give Score(…, extractor=), such as "inception-v3-compat", or flatten each item to one row'
                 raise InvalidInput("batch", f"{seen}, and there is no extractor", fix)
-            self._extracted_by = self._extracted_by or self.extraction.convention
-            batch = features_of(batch, self.extraction, "batch")
+            batch, self._has_extracted = features_of(batch, self.extraction, "batch"), True
+            if self._extracted_by is None:  # after the first images, whose size some extractors name
+                self._set_extractor(self.extraction.convention)
         rows = as_rows(batch, "batch", dim=self.centre.numel() or None)
         return align(rows, self.centre)[0].to(self.centre.device)
 
@@ -249,7 +270,7 @@ class Score(Base):
         """The places of the clients of a batch, and which rows are of each; None for all of them."""
         if client is None:
             if is_real and not self.is_one_client:
-                raise InvalidInput("client", "is missing", f"Name the client of these rows: {_list(self.clients)}")
+                raise InvalidInput("client", "is missing", f"Name the client of these rows: {listed(self.clients)}")
             return {0: None}
         if self.is_one_client:
             seen = f"names {shown(client)}, and this Score has no clients"
@@ -286,13 +307,21 @@ class Score(Base):
     # ---- several processes
 
     def _sync_dist(self, dist_sync_fn: Callable[..., list[Tensor]] = gather_all, process_group: Any = None) -> None:
-        """Move the sums of all processes to one centre, and add them."""
-        own = torch.cat([self.generated_kind, self.centre])
-        parts = dist_sync_fn(own, group=process_group or self.process_group)
-        states = [{"generated_kind": part[:1], "centre": part[1:]} for part in parts]
-        for name, state in self._aligned(self.metric_state, states).items():
+        """Add the sums of all processes, moved to one centre, each client's by its name.
+
+        Every process compares the same facts, so all raise the same InvalidInput or none does, and none waits.
+        """
+        gather = partial(dist_sync_fn, group=process_group or self.process_group)
+        identities = [cast(Identity, Identity.parse(part)) for part in gather(self.identity)]
+        for k, identity in enumerate(identities[1:], 1):
+            identities[0].order_of(identity, "process 0", f"process {k}")
+        orders = [self._identity.order_of(identity, "", "") for identity in identities]
+        parts = gather(torch.cat([self.generated_kind, self.centre]))
+        states = self._aligned(self.metric_state, [{"generated_kind": part[:1], "centre": part[1:]} for part in parts])
+        for name in ("real_sums", "generated_sums"):
+            states[name] = sum(_in_order(part, order) for part, order in zip(gather(states[name]), orders, strict=True))
+        for name, state in states.items():
             setattr(self, name, state)
-        super()._sync_dist(dist_sync_fn, process_group=process_group)
 
     def _aligned(self, own: Mapping[str, Tensor], states: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
         """One process's states about the centre of the first that has one, and of the shapes that all have."""
@@ -330,38 +359,63 @@ class Score(Base):
 
         return super()._apply(move, *args, **kwargs)
 
-    def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any, **kwargs: Any) -> None:
-        held = {name: state_dict[prefix + name] for name in STATES if prefix + name in state_dict}
-        if held:
-            self._check_state(held, "state_dict")
-        self._computed = None
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any, **kwargs: Any) -> None:
+        names = [name for name in (*STATES, "identity") if prefix + name in state_dict]
+        state = self._checked({name: state_dict[prefix + name] for name in names}, "state_dict") if names else {}
+        self._computed, device = None, self.centre.device
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
-        for name in held:  # sums are added in place, and a checkpoint is left as it is
-            setattr(self, name, getattr(self, name).clone())
+        if names:
+            self._set_extractor(state.pop("extractor"))
+            self._has_extracted = False
+        for name in state:  # sums are added in place, and a checkpoint is left as it is
+            setattr(self, name, state[name].to(device, copy=True))
 
-    def _check_state(self, state: Any, argument: str) -> None:
-        """Raise InvalidInput for states that are not of this metric and these clients."""
-        fix = "Give the metric_state of a Score"
+    def _checked(self, state: Any, argument: str) -> dict[str, Any]:
+        """Return states from elsewhere with the clients in this order, and their `extractor`.
+
+        Raises InvalidInput for states that are not of this metric and these clients, or of no rows.
+        """
+        fix = "Give the metric_state of a Score of the same metric and clients"
         if not isinstance(state, Mapping):
             raise InvalidInput(argument, f"got {shown(state)}", fix)
         if missing := [name for name in STATES if not torch.is_tensor(state.get(name))]:
-            raise InvalidInput(argument, f"lacks {_list(missing)}", fix)
-        centre, kind, real, generated = (state[name] for name in STATES)
-        largest = LARGEST, BY_CLIENT, MAX_SUM, MAX_SUM
-        is_sound = all(_is_bounded(state[name], most) for name, most in zip(STATES, largest, strict=True))
-        is_sound = is_sound and centre.ndim == 1 and kind.shape == (1,) and float(kind[0]) in (NONE, WHOLE, BY_CLIENT)
-        if is_sound and not centre.numel():
-            is_sound = not real.numel() and not generated.numel() and not float(kind[0])
-        elif is_sound:
-            length, parties = self.metric.additive_sums(centre.numel()).length, len(self.clients)
-            shapes = (parties, length), ({NONE: 0, WHOLE: 1, BY_CLIENT: parties}[int(kind[0])], length)
-            counts = [float(count) for some in (real, generated) if some.numel() for count in some[:, 0]]
-            is_sound = (real.shape == shapes[0] and (generated.shape == shapes[1] or not generated.numel())) and all(
-                0.0 <= count <= MAX_ROWS and count == int(count) for count in counts
-            )
-        if not is_sound:
-            seen = f"is not of {self.metric.name} of {len(self.clients)} client{'s' * (len(self.clients) > 1)}"
-            raise InvalidInput(argument, seen, "Give the state of a Score of the same metric and clients")
+            raise InvalidInput(argument, f"lacks {listed(missing)}", fix)
+        own, order, is_empty = self._identity, None, not state["centre"].numel()
+        other = Identity.parse(state.get("identity"), max(MAX_BYTES, 4 * self.identity.numel()))
+        if other is None and "identity" in state:
+            raise InvalidInput(argument, "has a damaged identity", fix)
+        # of an empty state, and of FID of one client, which has no settings, nothing can be mistaken
+        if other is None and not is_empty and not (self.is_one_client and isinstance(self.metric, FID)):
+            seen = "has no client names: an older nbmetrics saved it, which did not keep names and settings"
+            fix = "Update a new Score, and load the rest without the score's entries (centre, real_sums, …)"
+            raise InvalidInput(argument, seen, fix)
+        if argument == "state_dict":  # it takes the place of the rows so far
+            own = own._replace(extractor=None)
+        if other is not None and not (is_empty and argument == "state_dict"):
+            order = own.order_of(other, "this Score", "the state", argument)
+        if fault := self._fault(*(state[name] for name in STATES)):
+            raise InvalidInput(argument, fault, fix)
+        moved = {name: _in_order(state[name], order) if name.endswith("sums") else state[name] for name in STATES}
+        return {**moved, "extractor": other and other.extractor}
+
+    def _fault(self, centre: Tensor, kind: Tensor, real: Tensor, generated: Tensor) -> str:
+        """Return why states cannot be of rows of this metric and these clients, or ""."""
+        limits = (centre, LARGEST), (kind, BY_CLIENT), (real, MAX_SUM), (generated, MAX_SUM)
+        if not all(_is_bounded(*limit) for limit in limits):
+            return "has numbers that are not float64, not finite or too large"
+        kinds = (NONE, WHOLE, BY_CLIENT) if centre.numel() else (NONE,)
+        if centre.ndim != 1 or kind.shape != (1,) or float(kind[0]) not in kinds:
+            return f"has a centre of shape {tuple(centre.shape)}, and generated_kind is {shown(kind.tolist())}"
+        sums = self.metric.additive_sums(max(centre.numel(), 1))
+        made_for = {NONE: (), WHOLE: ("all clients",), BY_CLIENT: self.clients}[int(kind[0])]
+        for what, parties, numbers in (("real", self.clients, real), ("generated", made_for, generated)):
+            shape = len(parties), sums.length if centre.numel() else 0
+            if numbers.shape != shape and (numbers.numel() or all(shape)):
+                return f"has {what}_sums of shape {tuple(numbers.shape)}, and {shape} is needed"
+            for name, row in zip(parties, to_numpy(numbers), strict=False):  # an empty state has no rows of numbers
+                if fault := _fault_of(sums, row, to_numpy(centre)):
+                    return f"has {what} sums of {shown(name)} that no rows have: {fault}"
+        return ""
 
     # ---- the scores
 
@@ -370,7 +424,7 @@ class Score(Base):
         for what, argument, rows in (("real", "True", real), ("generated", "False", generated)):
             if not rows.size or not rows[:, 0].any():
                 raise InvalidInput("compute", f"there are no {what} rows yet", f"Call update(batch, real={argument})")
-        if self._extracted_by is not None and self._extracted_by != self.extraction.convention:
+        if self._has_extracted and self._extracted_by != self.extraction.convention:
             seen = f"made rows as {shown(self._extracted_by, 200)}, and is {shown(self.extraction.convention, 200)} now"
             raise InvalidInput("extractor", seen, "Give a copy of the network that is not trained")
         centre = to_numpy(self.centre)
@@ -429,6 +483,20 @@ def _rows_seen(metric: Any, real: np.ndarray, generated: np.ndarray, dim: int) -
     return {"clients": clients, "cautions": cautions, "span": span, "sent": (span,)}
 
 
+def _in_order(sums: Tensor, order: list[int] | None) -> Tensor:
+    """Sums of the clients in another order; one sum for all clients has none."""
+    return sums if order is None or len(sums) != len(order) else sums[order]
+
+
+def _fault_of(sums: Any, numbers: np.ndarray, centre: np.ndarray) -> str:
+    """Return why no rows have these sums of one party, or ""."""
+    if not 0.0 <= (count := numbers[0]) <= MAX_ROWS or count != int(count):
+        return f"{count:g} rows"
+    if not count:
+        return "sums of 0 rows that are not 0" if numbers.any() else ""
+    return str(sums.fault(numbers, centre)) if hasattr(sums, "fault") else ""
+
+
 def _is_bounded(state: Tensor, most: float) -> bool:
     """Whether a state is numbers within ±most."""
     is_read = state.dtype == torch.float64 and state.layout == torch.strided and not state.is_meta
@@ -460,6 +528,9 @@ def _plain(value: Any) -> Any:
 def _client_names(clients: Any) -> tuple[str, ...]:
     if isinstance(clients, (str, bytes)):
         raise InvalidInput("clients", f"got {shown(clients)}", "Give a list of names")
+    if isinstance(clients, (Mapping, Iterator, Tensor)):
+        seen = f"is a {type(clients).__name__}"
+        raise InvalidInput("clients", seen, "Give a list of names, the same in each process; weights= takes a dict")
     names = check_names([_text(name) for name in check_list(clients, "clients")], "clients")
     if not names:
         raise InvalidInput("clients", "is empty", "Give at least one name, or leave clients out")
@@ -469,7 +540,3 @@ def _client_names(clients: Any) -> tuple[str, ...]:
 def _mixed_kinds() -> InvalidInput:
     seen = "is named for some generated rows, and not for others"
     return InvalidInput("client", seen, "Name it for all generated batches, or for none")
-
-
-def _list(names: Sequence[str], most: int = 5) -> str:
-    return ", ".join(map(shown, names[:most])) + f", … ({len(names)} in all)" * (len(names) > most)

@@ -104,7 +104,7 @@ def parse_changes(merge: Any, drop: Any, split: Any, move: Any) -> tuple[Change,
 
 
 def _names(value: Any, argument: str) -> list[Any]:
-    return [value] if isinstance(value, str) else check_list(value, argument)
+    return [value] if isinstance(value, str) else check_list(value, argument, is_ordered=False)
 
 
 def _several(value: Any, argument: str) -> list[Any]:

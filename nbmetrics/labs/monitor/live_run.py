@@ -110,7 +110,7 @@ class LiveRun(Run):
         kept_rules = [check_step_rule(rule, dict.fromkeys(scoring.metrics)) for rule in keep]
         writer = Writer(self.path)
         try:
-            self._show_history(*_read_run(self.path, scoring.names), folder)
+            self._show_history(*_read_run(self.path, scoring), folder)
             scoring.prepare()  # here, so that the loop need not pay for it
         except InvalidInput:
             writer.close()
@@ -392,10 +392,18 @@ class LiveRun(Run):
             self._scoring_thread.close(CLOSE_SECONDS)
 
 
-def _read_run(path: Path, names: Any) -> tuple[RunHistory, LogReader]:
-    """Read the run of a folder, which may be empty; InvalidInput where it is of other clients."""
+def _read_run(path: Path, scoring: Scoring) -> tuple[RunHistory, LogReader]:
+    """Read the run of a folder, which may be empty; InvalidInput where it is of other clients, or of a metric of the
+    same name with other settings, whose scores would be on one line."""
     history, reader = read_history(path)
-    if history.segments and history.names != tuple(names):
+    conventions = dict(zip(scoring.metrics, scoring.conventions, strict=True))
+    for facts in (facts for segment in history.segments for facts in segment.metrics if facts.convention):
+        if (own := conventions.get(facts.name, facts.convention)) != facts.convention:
+            seen = (
+                f"{shown(str(path))} contains {facts.name!r} by {shown(facts.convention, 200)}, not {shown(own, 200)}"
+            )
+            raise InvalidInput("path", seen, "Choose another folder, or give the metric a name of its own")
+    if history.segments and history.names != scoring.names:
         seen = f"{shown(str(path))} contains a run of other clients: {shown(list(history.names))}"
         raise InvalidInput("path", seen, "Choose another folder")
     return history, reader

@@ -32,6 +32,7 @@ class MetricFacts:
     ----------
     kind : "kid" where Theorem 1 holds, "fid", or ""
     mixes : whether scores of different numbers of rows belong on one line, being unbiased
+    convention : its settings in words; "" in logs that do not say them
     of : the metric's name where these are the facts of its intra, each client with what was made for it; else ""
     """
 
@@ -42,6 +43,7 @@ class MetricFacts:
     kind: str = ""
     mixes: bool = False
     of: str = ""
+    convention: str = ""
 
     @property
     def intra(self) -> MetricFacts:
@@ -57,7 +59,8 @@ class MetricFacts:
         """The facts of a part of a segment's event; ValueError, KeyError or TypeError where it is none."""
         name, label, kind = (_parse_text(facts[key]) for key in ("name", "label", "kind"))
         best = None if facts["best"] is None else decode_number(facts["best"])
-        return cls(name, label, facts["higher_is_better"] is True, best, kind, facts["mixes"] is True)
+        convention, is_higher = _parse_text(facts.get("convention", "")), facts["higher_is_better"] is True
+        return cls(name, label, is_higher, best, kind, facts["mixes"] is True, convention=convention)
 
     def losses(self, scores: np.ndarray) -> np.ndarray:
         """Turn scores into what steps are ranked by: lower is better."""

@@ -14,13 +14,20 @@ import numpy as np
 
 from ...arrays import check_same_order, to_float64, to_numpy
 from ...distributions import has_moments
-from ...errors import InvalidInput, check_count, refusal_of
+from ...errors import LONGEST_NAME, InvalidInput, check_count, one_line, refusal_of
 from ...evaluation.cells import Cell, UnweightableRows
 from ...evaluation.compute import GeneratorState, MetricState
 from ...evaluation.heterogeneity import client_kernel_means
 from ...evaluation.influence import Influence, mixture_strata
 from ...evaluation.noise import InfluenceNoise, NoiseColumn
-from ...evaluation.samples import ByClientSamples, ClientSamples, GeneratorSamples, resolve_metrics, samples_of
+from ...evaluation.samples import (
+    ByClientSamples,
+    ClientSamples,
+    GeneratorSamples,
+    metric_list,
+    resolve_metrics,
+    samples_of,
+)
 from ...federation import Client, Federation, Generator
 from ...metrics.base import Metric, Sample, terms_of
 from ...metrics.fid.metric import FID
@@ -99,6 +106,8 @@ class Scoring:
         if self.extraction is not None:
             self.extraction = replace(self.extraction, progress=False)
         drawn = ClientSamples(self.seed, None, self.federation)
+        # As the metrics were chosen, before the clients' rows settle a bandwidth.
+        self.conventions = [one_line(str(m.canonical.convention), LONGEST_NAME) for m in metric_list(metrics)]
         chosen = resolve_metrics(metrics, self.federation)
         self.clients = [MetricState(_stratify_kid(metric), drawn, refusal) for metric, refusal in chosen]
         self._multipliers = CachedMultipliers(NOISE_DRAWS, seed=0)
@@ -133,8 +142,9 @@ class Scoring:
                 "best": c.metric.best,
                 "kind": "kid" if is_kid(c) else "fid" if is_fid(c) else "",
                 "mixes": is_kid(c) and bool(c.metric.estimator.unbiased),  # type: ignore[attr-defined]
+                "convention": convention,
             }
-            for c in self.clients
+            for c, convention in zip(self.clients, self.conventions, strict=True)
         ]
 
     def client_arrays(self) -> dict[str, np.ndarray]:

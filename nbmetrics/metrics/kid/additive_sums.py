@@ -15,7 +15,7 @@ import numpy as np
 
 from ...arrays import Array, concat, like, namespace, row_blocks, scatter, take_columns, to_numpy
 from ...errors import InvalidInput
-from ...summaries.centred_sums import first_sums
+from ...summaries.centred_sums import ROUNDING, first_sums, moments_fault
 from ...summaries.kernel_mean import KernelMean, KernelPart
 from .embedding import Embedding, ThirdMoments, packed_triples, pairs_worth, triple_sums, unpacked_triples
 from .polynomial import Polynomial
@@ -80,6 +80,12 @@ class ThirdSums:
         """The kernel mean of n ≥ 1 rows, for the kernel about the centre."""
         return _kernel_mean(self.kernel.about(centre), self._mean_features(sums, centre), sums[0], sums[-1])
 
+    def fault(self, sums: np.ndarray, centre: np.ndarray) -> str:
+        """Return why no rows have these sums, or ""."""
+        first, second, _ = self._means(sums)
+        mean = self._mean_features(sums, centre)
+        return moments_fault(1.0, first, second) or _diagonal_fault(mean, sums[-1] / sums[0])
+
     def _mean_features(self, sums: np.ndarray, centre: np.ndarray) -> np.ndarray:
         """The mean of φ of the kernel about the centre."""
         first, second, third = self._means(sums)
@@ -117,9 +123,22 @@ class FeatureSums:
         """The same sums."""
         return sums
 
+    def fault(self, sums: np.ndarray, centre: np.ndarray) -> str:
+        """Return why no rows have these sums, or ""."""
+        diagonal = sums[-1] / sums[0]
+        if self.kernel.is_bounded and abs(diagonal / self.kernel.kernel.scale - 1.0) > ROUNDING:
+            return f"a mean k(x, x) of {diagonal:.3g}, and it is {self.kernel.kernel.scale:g} at every x"
+        return _diagonal_fault(sums[1:-1] / sums[0], diagonal)
+
     def summary(self, sums: np.ndarray, centre: np.ndarray) -> KernelMean:
         """The kernel mean of n ≥ 1 rows."""
         return _kernel_mean(self.kernel, sums[1:-1] / sums[0], sums[0], sums[-1])
+
+
+def _diagonal_fault(mean: np.ndarray, diagonal: float) -> str:
+    """Return why no rows have this mean φ and this mean k(x, x) = ‖φ(x)‖², or ""."""
+    least = float(mean @ mean) * (1.0 - ROUNDING)
+    return "" if diagonal >= least else f"a mean k(x, x) of {diagonal:.3g}, below ‖mean φ(x)‖² = {least:.3g}"
 
 
 def _kernel_mean(kernel: Any, vector: np.ndarray, count: float, diagonal: float) -> KernelMean:

@@ -344,3 +344,21 @@ def test_an_opened_run_remembers_its_cost_and_what_was_skipped(opened, tmp_path)
     again = LiveRun.open(tmp_path).cost
     assert again.skipped == cost.skipped > 1_000 and again.dropped == cost.dropped
     assert 0 < again.loop <= cost.loop and again.elapsed == pytest.approx(cost.elapsed, rel=0.2)
+
+
+def test_a_run_does_not_go_on_with_other_settings_under_one_name(tmp_path):
+    rng = np.random.default_rng(0)
+    federation, made = {"a": rng.normal(size=(30, 2)), "b": rng.normal(1, 1, (30, 2))}, rng.normal(size=(20, 2))
+
+    def scores(step, metrics):
+        monitor = nm.Monitor(federation, metrics, path=tmp_path / "run")
+        monitor.log(step, made)
+        monitor.wait()
+        monitor.close()
+        return monitor.table.set_index(["step", "metric"])["all"]
+
+    before = scores(0, ["kid"])
+    with pytest.raises(nm.InvalidInput, match=r"contains 'kid' by 'KID: .* not 'KID: .*RBF"):
+        scores(1, [nm.metrics.KID(nm.RBF(2.0))])
+    table = scores(1, ["fid", "kid", nm.metrics.KID(nm.RBF(2.0), name="kid_rbf")])
+    assert table[0, "kid"] == before[0, "kid"] == table[1, "kid"] != table[1, "kid_rbf"]
