@@ -19,7 +19,7 @@ from .history import RunHistory
 
 # As far from its best or lowest as so many times what was told: worth telling again.
 FAR_WORSE = 4.0
-# Rules that tell of the same event, within so many scored steps of its first alarm.
+# Rules that tell of the same event, within so many scored steps of its first alarm, while one of them is met.
 EVENT_RULES = ("collapse", "worst client", "avg silent", "gap closes", "far from best", "frozen")
 EVENT_STEPS = 5
 
@@ -30,6 +30,12 @@ class Alarm(NamedTuple):
     step: int
     alarm: str
     words: str
+
+
+class EventAlarm(Alarm):
+    """An alarm of a rule that is met from one step to another without a pause."""
+
+    since = until = 0
 
 
 class Rule(Protocol):
@@ -55,6 +61,21 @@ def onsets(met: Any, patience: int = 1, beyond: Any = None) -> Iterator[int]:
         if run == patience or is_far_worse:
             last = math.inf if beyond is None else beyond[place]
             yield place
+
+
+def event_alarms(
+    name: str, steps: Any, met: Any, words: Callable[[int], str], patience: int = 1, beyond: Any = None
+) -> Iterator[EventAlarm]:
+    """Yield an alarm at each of the `onsets`; `words` returns the sentence of a place."""
+    for place in onsets(met, patience, beyond):
+        since = until = place
+        while since and met[since - 1]:
+            since -= 1
+        while until + 1 < len(met) and met[until + 1]:
+            until += 1
+        alarm = EventAlarm(int(steps[place]), name, words(place))
+        alarm.since, alarm.until = int(steps[since]), int(steps[until])
+        yield alarm
 
 
 def number_text(value: float) -> str:
@@ -141,25 +162,30 @@ def find_alarms(history: RunHistory, rules: Sequence[Rule]) -> list[Alarm]:
     """Find all alarms of a history, in the order of their steps; those of one event are joined."""
     alarms = [(place, alarm) for place, rule in enumerate(rules) for alarm in rule.find_alarms(history)]
     scored = np.array(sorted({int(step) for line in history.lines.values() for step in line.steps}), dtype=np.int64)
-    alone = [alarm for _, alarm in alarms if alarm.alarm not in EVENT_RULES]
-    joined = _join_events([(p, alarm) for p, alarm in alarms if alarm.alarm in EVENT_RULES], scored)
+    alone = [alarm for _, alarm in alarms if not isinstance(alarm, EventAlarm)]
+    joined = _join_events([(p, alarm) for p, alarm in alarms if isinstance(alarm, EventAlarm)], scored)
     return sorted([*alone, *joined], key=lambda alarm: alarm.step)
 
 
-def _join_events(alarms: list[tuple[int, Alarm]], scored: np.ndarray) -> Iterator[Alarm]:
-    """Join alarms within `EVENT_STEPS` scored steps of an event's first, by the name of its first rule."""
-    event: list[tuple[int, Alarm]] = []
+def _join_events(alarms: list[tuple[int, EventAlarm]], scored: np.ndarray) -> Iterator[Alarm]:
+    """Join alarms within `EVENT_STEPS` scored steps of an event's first, by the name of its first rule.
+
+    After a step at which none of its rules is met another event begins.
+    """
+    event: list[tuple[int, EventAlarm]] = []
+    first = last = -1
     for place, alarm in sorted(alarms, key=lambda item: (item[1].step, item[0])):
-        start = event[0][1].step if event else alarm.step
-        if np.searchsorted(scored, alarm.step) > np.searchsorted(scored, start) + EVENT_STEPS:
+        at, since, until = np.searchsorted(scored, (alarm.step, alarm.since, alarm.until))
+        if event and (at > first + EVENT_STEPS or since > last + 1):
             yield _joined(event)
             event = []
+        first, last = (first, max(last, until)) if event else (at, until)
         event.append((place, alarm))
     if event:
         yield _joined(event)
 
 
-def _joined(event: list[tuple[int, Alarm]]) -> Alarm:
+def _joined(event: Sequence[tuple[int, Alarm]]) -> Alarm:
     """Return one alarm for an event: the name of its first rule, and a sentence of each rule that adds one."""
     words: dict[str, str] = {}
     for _, alarm in sorted(event, key=lambda item: item[0]):

@@ -153,7 +153,7 @@ def test_words_say_whether_avg_and_all_disagree_by_more_than_chance(monitored):
     assert alone.table.groupby("step")["gap"].sum().abs().max() < 1e-9
     assert alone.best("fid") == {"avg": 0, "all": 0} and len(alone.alarms) == 0
     assert alone.words == [
-        "Keep step 0, best by FID-avg and FID-all; now FID-all is 2 times that."
+        "Keep step 0, best by FID-avg and FID-all; now FID-all is 2 times its best."
     ] and "Run of 2 steps" in repr(alone)
 
 
