@@ -22,7 +22,7 @@ import math
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +30,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from scipy.special import ndtri, stdtrit
 
 from ...ranking import is_tie, lowest, order
-from .alarms import Alarm, Rule, event_alarms, number_text, onsets, percent_text
+from .alarms import Alarm, EventAlarm, Rule, number_text, onsets, percent_text
 from .history import Line, RunHistory
 from .log_events import MetricFacts
 
@@ -180,14 +180,11 @@ class CollapseAlarm:
             is_less = variance < COLLAPSE_SHARE * highest
             met.append(is_less and not variance >= COLLAPSE_SHARE * clients)
             highest = max(highest, variance)
-        shares = [variance / high if high else 1.0 for (_, variance), high in zip(finite, highest_before, strict=True)]
-
-        def words(place: int) -> str:
-            return (
-                f"The variance of the generated rows fell to {percent_text(shares[place])} of its highest: a collapse?"
-            )
-
-        yield from event_alarms(self.name, [point.step for point, _ in finite], met, words, PATIENCE_STEPS)
+        for place in onsets(met, PATIENCE_STEPS):
+            point, variance = finite[place]
+            share = variance / highest_before[place]
+            words = f"The variance of the generated rows fell to {percent_text(share)} of its highest: a collapse?"
+            yield EventAlarm.at(place, [point.step for point, _ in finite], met, self.name, words)
 
 
 @dataclass(frozen=True)
@@ -204,11 +201,9 @@ class WorstClient:
             values = [float(row[w]) for row, w in zip(clients, worst, strict=True)]
             avgs = line.facts.losses(line.avg)
             met = [b.is_up and b.other < b.level for b in _paired_rises(values, avgs)]
-
-            def words(place: int, line: Line = line, worst: list[int] = worst) -> str:
-                return f"{line.label}: the worst client, {history.names[worst[place]]}, got worse while avg improved."
-
-            yield from event_alarms(self.name, line.steps, met, words, PATIENCE_STEPS)
+            for place in onsets(met, PATIENCE_STEPS):
+                words = f"the worst client, {history.names[worst[place]]}, got worse while avg improved."
+                yield EventAlarm.at(place, line.steps, met, self.name, f"{line.label}: {words}")
 
 
 @dataclass(frozen=True)
@@ -224,11 +219,9 @@ class SilentAverage:
                 b.is_up and b.rise > MIN_RISE_SHARE * abs(b.level) and b.other - b.level <= MAX_SILENT_SHARE * b.rise
                 for b in rises
             ]
-
-            def words(place: int, line: Line = line) -> str:
-                return f"{line.label}-all rises to {number_text(line.all[place])} and {line.label}-avg does not."
-
-            yield from event_alarms(self.name, line.steps, met, words, PATIENCE_STEPS)
+            for place in onsets(met, PATIENCE_STEPS):
+                words = f"{line.label}-all rises to {number_text(line.all[place])} and {line.label}-avg does not."
+                yield EventAlarm.at(place, line.steps, met, self.name, words)
 
 
 @dataclass(frozen=True)
@@ -243,12 +236,10 @@ class GapCloses:
             for gap in line.gap:
                 levels.append(down.level)
                 met.append(down.leaves(gap) and gap < CLOSED_GAP_SHARE * levels[-1])
-
-            def words(place: int, line: Line = line, levels: list[float] = levels) -> str:
+            for place in onsets(met, PATIENCE_STEPS):
                 change = f"{number_text(levels[place])} to {number_text(line.gap[place])}"
-                return f"The gap {line.label}-avg − {line.label}-all shrank from {change}: a collapse?"
-
-            yield from event_alarms(self.name, line.steps, met, words, PATIENCE_STEPS)
+                words = f"The gap {line.label}-avg − {line.label}-all shrank from {change}: a collapse?"
+                yield EventAlarm.at(place, line.steps, met, self.name, words)
 
 
 @dataclass(frozen=True)
@@ -414,12 +405,13 @@ class FarFromBest:
             least = least_loss(line)
             met = {column: far_from_best(intervals[column], real[column], least) for column in COLUMNS}
             beyond = {column: _beyond_best(intervals[column].losses) for column in COLUMNS}
-            told: dict[int, Alarm] = {}
+            told: dict[str, list[int]] = {}
             for column in COLUMNS:
-                words = partial(self._words, history, line, column)
-                for alarm in event_alarms(self.name, line.steps, met[column], words, 1, beyond[column]):
-                    told.setdefault(alarm.step, alarm)
-            yield from (told[step] for step in sorted(told))
+                told[column] = list(onsets(met[column], 1, beyond[column]))
+            for place in sorted({place for places in told.values() for place in places}):
+                column = next(column for column in COLUMNS if place in told[column])
+                words = self._words(history, line, column, place)
+                yield EventAlarm.at(place, line.steps, met[column], self.name, words)
 
     def _words(self, history: RunHistory, line: Line, column: str, place: int) -> str:
         counted = np.flatnonzero(np.array(history.weights) > 0)
@@ -517,12 +509,11 @@ class Frozen:
     def find_alarms(self, history: RunHistory) -> Iterator[Alarm]:
         for line in history.lines.values():
             are_same = (line.clients[1:] == line.clients[:-1]).all(axis=1)
-
-            def words(_: int, line: Line = line) -> str:
+            met = [False, *are_same.tolist()]
+            for place in onsets(met, FROZEN_STEPS - 1):
                 same = f"{line.label} is exactly the same at {FROZEN_STEPS} scored steps in a row"
-                return f"{same}: are you logging the generator that is training?"
-
-            yield from event_alarms(self.name, line.steps, [False, *are_same.tolist()], words, FROZEN_STEPS - 1)
+                words = f"{same}: are you logging the generator that is training?"
+                yield EventAlarm.at(place, line.steps, met, self.name, words)
             break  # one line tells it all
 
 

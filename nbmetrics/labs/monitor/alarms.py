@@ -8,6 +8,7 @@ rules tell of one event is one alarm.
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -19,8 +20,7 @@ from .history import RunHistory
 
 # As far from its best or lowest as so many times what was told: worth telling again.
 FAR_WORSE = 4.0
-# Rules that tell of the same event, within so many scored steps of its first alarm, while one of them is met.
-EVENT_RULES = ("collapse", "worst client", "avg silent", "gap closes", "far from best", "frozen")
+# Alarms of one event come within so many scored steps of its first, while one of its rules is met.
 EVENT_STEPS = 5
 
 
@@ -33,9 +33,20 @@ class Alarm(NamedTuple):
 
 
 class EventAlarm(Alarm):
-    """An alarm of a rule that is met from one step to another without a pause."""
+    """An alarm with the steps from and to which its rule was met without a pause."""
 
-    since = until = 0
+    since: int
+    until: int
+
+    @classmethod
+    def at(cls, place: int, steps: Any, met: Sequence[bool], name: str, words: str) -> EventAlarm:
+        """The alarm at a place of the steps, at which a rule was met or not."""
+        alarm = cls(int(steps[place]), name, words)
+        others = [other for other, is_met in enumerate(met) if not is_met]
+        after = bisect(others, place)
+        alarm.since = int(steps[others[after - 1] + 1 if after else 0])
+        alarm.until = int(steps[others[after] - 1 if after < len(others) else -1])
+        return alarm
 
 
 class Rule(Protocol):
@@ -61,21 +72,6 @@ def onsets(met: Any, patience: int = 1, beyond: Any = None) -> Iterator[int]:
         if run == patience or is_far_worse:
             last = math.inf if beyond is None else beyond[place]
             yield place
-
-
-def event_alarms(
-    name: str, steps: Any, met: Any, words: Callable[[int], str], patience: int = 1, beyond: Any = None
-) -> Iterator[EventAlarm]:
-    """Yield an alarm at each of the `onsets`; `words` returns the sentence of a place."""
-    for place in onsets(met, patience, beyond):
-        since = until = place
-        while since and met[since - 1]:
-            since -= 1
-        while until + 1 < len(met) and met[until + 1]:
-            until += 1
-        alarm = EventAlarm(int(steps[place]), name, words(place))
-        alarm.since, alarm.until = int(steps[since]), int(steps[until])
-        yield alarm
 
 
 def number_text(value: float) -> str:

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -43,25 +42,25 @@ def check_step_rule(rule: Any, metrics: Mapping[str, Any]) -> StepRule:
 class BestRule:
     """Which step is the best by one metric and aggregate, and which steps are saved.
 
-    A step is known by the time of its log, too: of a step that is taken anew the earlier weights are written over.
+    Each log of a step has its own time: one that comes again is saved over the earlier weights.
 
     Parameters
     ----------
-    save, discard : of a step and its time
-    saved : times of the steps saved by an earlier process, by step; None where nobody knows
+    save, discard : functions of a step and its time
+    saved : step and time of what an earlier process saved
 
     Attributes
     ----------
     best, kept : the best step, and the best of those that are saved; None where there is none
     """
 
-    def __init__(self, rule: StepRule, save: Save, discard: Save, saved: Mapping[int, float] | None = None) -> None:
+    def __init__(self, rule: StepRule, save: Save, discard: Save, saved: Mapping[int, float]) -> None:
         self.metric, self.part = rule
         self.best: int | None = None
         self.kept: int | None = None
-        self._save, self._discard, self._saved = save, discard, dict(saved or {})
+        self._save, self._discard, self._saved = save, discard, dict(saved)
         self._waiting, self._losses = set[float](), dict[int, tuple[float, float]]()
-        self._lock, self._discard_lock, self._discarding = threading.Lock(), threading.Lock(), -1
+        self._lock = threading.Lock()
 
     def line(self, history: RunHistory) -> tuple[Line, str]:
         """Return the line that it reads, and the column of its aggregate."""
@@ -70,7 +69,7 @@ class BestRule:
 
     def start(self, history: RunHistory) -> None:
         """Start from a history; the best step of before a restart is taken for saved."""
-        list(self.scored(history, (), True))
+        self.scored(history, (), True)
         point = next((p for p in history.points if p.step == self.best), None)
         if point is not None and point.segment.number < len(history.segments) - 1:
             self._saved, self.kept = {point.step: point.time}, point.step
@@ -78,22 +77,20 @@ class BestRule:
     def taken(self, step: int, time: float) -> None:
         """Save a step whose score comes later."""
         with self._lock:
-            saved = self._saved.pop(step, None)  # a discard of it that has not begun is called off
+            saved = self._saved.pop(step, None)  # so that it is not discarded after it was written over
             self._waiting.add(time)
-            is_discarded = self._discarding == step
         try:
-            with self._discard_lock if is_discarded else nullcontext():
-                self._save(step, time)
+            self._save(step, time)
             saved = time
         finally:
             if saved is not None:
                 with self._lock:
                     self._saved[step] = saved
 
-    def scored(self, history: RunHistory, points: Sequence[Point], is_whole: bool) -> Iterator[tuple[int, Exception]]:
-        """Discard the saved steps that are not the best; yield those whose discard raised.
+    def scored(self, history: RunHistory, points: Sequence[Point], is_whole: bool) -> dict[int, Exception]:
+        """Discard the saved steps that are not the best; return what was raised, by step.
 
-        What the run has replaced, or was never scored, stays until there is a better one.
+        What the run has replaced, and what was never scored, stays until there is a better one.
 
         Parameters
         ----------
@@ -113,21 +110,14 @@ class BestRule:
         with self._lock:
             self._waiting -= times
             self.kept = _best_of({step: own for step, own in known.items() if self._saved.get(step) == own[0]})
-            worse = [(s, t) for s, t in self._saved.items() if s != self.kept and t not in self._waiting]
-        for step, time in worse:
-            if self.kept is None and known.get(step, (math.nan,))[0] != time:
-                continue
-            with self._discard_lock:
-                with self._lock:
-                    if self._saved.get(step) != time:
-                        continue
-                    del self._saved[step]
-                    self._discarding = step
+            scored_times, errors = {time for time, _ in known.values()}, {}
+            worse = [s for s, t in self._saved.items() if s != self.kept and t not in self._waiting]
+            for step in worse if self.kept is not None else [s for s in worse if self._saved[s] in scored_times]:
                 try:
-                    self._discard(step, time)
+                    self._discard(step, self._saved.pop(step))
                 except Exception as error:  # of the user's own function
-                    yield step, error
-                self._discarding = -1
+                    errors[step] = error
+        return errors
 
     @property
     def loss_message(self) -> str:

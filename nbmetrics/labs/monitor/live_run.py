@@ -264,7 +264,7 @@ class LiveRun(Run):
             self._last_before = max(is_before, default=-1)
         for rule in self._best_rules:
             known = history if is_whole else history_tail(history, points)
-            for step, error in rule.scored(known, points, is_whole):
+            for step, error in rule.scored(known, points, is_whole).items():
                 self._scoring_thread.errors.add(f"step {step} was not discarded: {error!r}")
 
     def on_best(self, rule: Any, save: Any, discard: Any = None) -> None:
@@ -277,7 +277,7 @@ class LiveRun(Run):
             if not callable(function) and not (name == "discard" and function is None):
                 raise InvalidInput(name, f"got {shown(function)}", "Give a function of one step")
         checked = check_step_rule(rule, self.history.plain_metrics)
-        best_rule = BestRule(checked, lambda step, _: save(step), lambda step, _: discard and discard(step))
+        best_rule = BestRule(checked, lambda step, _: save(step), lambda step, _: discard and discard(step), {})
         with self._lock:  # no point comes between the two
             best_rule.start(self.history)
             self._best_rules.append(best_rule)

@@ -230,7 +230,7 @@ def pending_lines(folder: Path) -> list[bytes]:
             content = file.read(PENDING_BYTES)
     except OSError:
         return []
-    return [line for line in content.replace(b"\0", b"\n").split(b"\n") if line]
+    return [line for line in content.rstrip(b"\0").replace(b"\0", b"\n").split(b"\n") if line]
 
 
 def _pending_events(folder: Path) -> Iterator[dict[str, Any]]:
