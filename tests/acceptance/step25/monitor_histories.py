@@ -1,4 +1,4 @@
-"""Histories of runs with crashes, resumes and rollbacks leave the table, the best steps and the files that they must."""
+"""Histories of runs with crashes, resumes and rollbacks leave the table, best steps and files that they must."""
 
 import tempfile
 from collections import Counter
