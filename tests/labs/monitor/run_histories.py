@@ -16,7 +16,7 @@ from unittest import mock
 import numpy as np
 from safetensors.numpy import load_file
 
-from nbmetrics.labs.monitor import live_run
+from nbmetrics.labs.monitor import live_run, run_folder
 from nbmetrics.labs.monitor.scoring import Scoring, StepScores
 
 PARTS = "avg", "all"
@@ -118,7 +118,7 @@ def scoring():
 class Process:
     """A run at work; while `hold` is set its scores wait."""
 
-    def __init__(self, folder, theirs, rules, keeps_all):
+    def __init__(self, folder, theirs, rules, keeps_all, has_thread):
         self.theirs, self.take, self.go, self.is_busy = theirs, 0, threading.Event(), threading.Event()
         self.go.set()
         keep = [("fid", PARTS[part]) for part in rules[:-1]]
@@ -128,6 +128,7 @@ class Process:
                 state=lambda: {"w": np.array([self.take])},
             )  # fmt: skip
         self.run._is_due = lambda now: True
+        self.run._scoring_thread._is_threadless = not has_thread
         self.run._scoring_thread._scoring = SimpleNamespace(score=self.score)
         self.run.on_best(("fid", PARTS[rules[-1]]), self.save, lambda step: theirs.pop(step, None))
 
@@ -179,10 +180,11 @@ def tear(folder, model, rng):
     log = folder / "run" / "steps.jsonl"
     lines = log.read_bytes().split(b"\n")[:-1]
     if b'"event":"step"' in lines[-1]:
-        log.write_bytes(log.read_bytes()[: -rng.randint(1, len(lines[-1]))])
+        log.write_bytes(log.read_bytes()[: -1 - int(rng.random() * len(lines[-1]))])
         model.logs.pop()
 
 
+@mock.patch.object(run_folder, "PENDING_BYTES", 2**13)  # to copy less
 def play(seed, folder):
     """Play a history; return what was wrong first, "" where nothing was, and how many logs, crashes … it had."""
     rng = random.Random(seed)
@@ -191,14 +193,14 @@ def play(seed, folder):
     counts = dict.fromkeys(("logs", "crashes", "torn", "rollbacks", "held"), 0)
     step, place = 0, folder / "0"
     for number in range(rng.randint(1, 4)):
-        keeps_all = rng.random() < 0.8
-        process = Process(place, theirs, rules, keeps_all)
+        keeps_all, has_thread = rng.random() < 0.7, rng.random() < 0.4
+        process = Process(place, theirs, rules, keeps_all, has_thread)
         model.open()
         try:
             for _ in range(rng.randint(0, 4)):
                 if wrong := difference(found(process, place), expected(model)):
                     return wrong, counts
-                is_held = rng.random() < 0.3
+                is_held = has_thread and rng.random() < 0.6
                 if is_held:
                     process.go.clear(), process.is_busy.clear()
                 for nth in range(rng.randint(1, 4)):
