@@ -263,9 +263,9 @@ def module_source(module: Any) -> Callable[..., Any]:
         seen = f"the module {type(module).__name__} has {held}"
         fix = "Set module.latent_dim to 1 or more, or give a function (n, rng) -> rows"
         if hasattr(getattr(module, "module", None), "latent_dim"):  # as DistributedDataParallel holds it
-            fix = "Give its module.module, which has one"
+            fix = "Give its .module, which has one"
         elif size is None and hasattr(module, "original_name"):
-            fix = f"TorchScript leaves out attributes of a class: set latent_dim on the scripted {module.original_name}"
+            fix = "TorchScript leaves out class attributes: set latent_dim on the scripted module"
         raise InvalidInput("source", seen, fix)
 
     def source(n: Any, rng: np.random.Generator) -> Any:

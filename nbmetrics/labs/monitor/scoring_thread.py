@@ -254,10 +254,9 @@ class ScoringThread:
 
     def _record(self, records: list[StepRecord]) -> None:
         segment = self._segment or self.begin()
-        losses = [self._loss_numbers(record.losses) for record in records]
         points = [
-            Point(segment, r.step, r.time, own, late=r.late, is_anew=r.is_anew)
-            for r, own in zip(records, losses, strict=True)
+            Point(segment, r.step, r.time, self._loss_numbers(r.losses), late=r.late, is_anew=r.is_anew)
+            for r in records
         ]
         arrays: dict[str, np.ndarray] = {}
         if (sample := records[-1].sample) is not None:
