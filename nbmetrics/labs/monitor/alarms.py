@@ -39,7 +39,7 @@ class EventAlarm(Alarm):
     until: int
 
     @classmethod
-    def at(cls, place: int, steps: Any, met: Sequence[bool], name: str, words: str) -> EventAlarm:
+    def at(cls, place: int, steps: Any, met: Any, name: str, words: str) -> EventAlarm:
         """The alarm at a place of the steps, at which a rule was met or not."""
         alarm = cls(int(steps[place]), name, words)
         others = [other for other, is_met in enumerate(met) if not is_met]

@@ -72,16 +72,7 @@ class Cost(NamedTuple):
 
 
 class LiveRun(Run):
-    """A run that draws, scores and writes what is logged, with the parameters of `nm.Monitor`.
-
-    Examples
-    --------
-    >>> recording = Recording({"a": nm.Gaussian(-1.0), "b": nm.Gaussian(1.0)}, "fid", keep_all=True)
-    >>> recording.log(0, nm.Gaussian(0.0)) and recording.wait()
-    True
-    >>> recording.best("fid")
-    {'avg': 0, 'all': 0}
-    """
+    """A run that draws, scores and writes what is logged, with the parameters of `nm.Monitor`."""
 
     def __init__(
         self,

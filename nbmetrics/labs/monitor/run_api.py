@@ -28,8 +28,8 @@ class RunApi:
 
         Parameters
         ----------
-        step : a whole number, 0 or more, in any order. A generator that comes again at a step before the last one goes on
-            from there: what was logged since the first time, at that step and later ones, is replaced
+        step : a whole number, 0 or more, in any order. A generator that comes again at a step before the last one
+            continues from there: what was logged since the first time, at that step and later ones, is replaced
         source : a torch module with `latent_dim`, a function `(n, rng) -> rows`, rows (or images, where the clients
             are), or a distribution; None where there are only losses. Drawn at once, in evaluation mode, of the same
             seed at every step; modules and all random streams are left as they were. `nm.Generator.by_client`, or a

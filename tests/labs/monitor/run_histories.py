@@ -61,6 +61,7 @@ class Model:
     files: dict = field(default_factory=dict)
     theirs: dict = field(default_factory=dict)
     segment = -1
+    step = takes = 0
 
     def open(self):
         """A process begins. It knows a file by its log; of what `on_best` saved it knows the best."""
@@ -184,14 +185,37 @@ def tear(folder, model, rng):
         model.logs.pop()
 
 
+def log_some(process, model, rng, counts, is_held, keeps_all):
+    """Log one to four times; unless scores are held back, each is scored before the next."""
+    for nth in range(rng.randint(1, 4)):
+        back = rng.random()
+        model.step = model.step + 1 if back < 0.7 else rng.randint(0, model.step + 2) if back < 0.9 else model.step
+        counts["rollbacks"] += back >= 0.7
+        has_source, is_kept = is_held or rng.random() < 0.85, rng.random() < 0.2
+        scores = tuple(rng.choice([math.nan, *map(float, range(1, 9))]) for _ in PARTS)
+        model.takes, scores = (
+            model.takes + 1,
+            (model.takes + rng.random(), *scores[1:]) if rng.random() < 0.1 else scores,
+        )
+        given = model.step, model.takes, scores if has_source else None, has_source, is_kept
+        counts["logs"] += 1
+        model.log(*given, keeps_all)
+        process.log(*given)
+        if is_held and not nth:
+            process.is_busy.wait(60)
+        if not is_held:
+            process.run.wait(60)
+            model.publish()
+
+
 @mock.patch.object(run_folder, "PENDING_BYTES", 2**13)  # to copy less
 def play(seed, folder):
     """Play a history; return what was wrong first, "" where nothing was, and how many logs, crashes … it had."""
     rng = random.Random(seed)
     rules = [*rng.sample((0, 1), rng.randint(0, 2)), rng.randint(0, 1)]
-    model, theirs, takes = Model(rules), {}, 0
+    model, theirs = Model(rules), {}
     counts = dict.fromkeys(("logs", "crashes", "torn", "rollbacks", "held"), 0)
-    step, place = 0, folder / "0"
+    place = folder / "0"
     for number in range(rng.randint(1, 4)):
         keeps_all, has_thread = rng.random() < 0.7, rng.random() < 0.4
         process = Process(place, theirs, rules, keeps_all, has_thread)
@@ -203,22 +227,7 @@ def play(seed, folder):
                 is_held = has_thread and rng.random() < 0.6
                 if is_held:
                     process.go.clear(), process.is_busy.clear()
-                for nth in range(rng.randint(1, 4)):
-                    back = rng.random()
-                    step = step + 1 if back < 0.7 else rng.randint(0, step + 2) if back < 0.9 else step
-                    counts["rollbacks"] += back >= 0.7
-                    has_source, is_kept = is_held or rng.random() < 0.85, rng.random() < 0.2
-                    scores = tuple(rng.choice([math.nan, *map(float, range(1, 9))]) for _ in PARTS)
-                    takes, scores = takes + 1, (takes + rng.random(), *scores[1:]) if rng.random() < 0.1 else scores
-                    given = step, takes, scores if has_source else None, has_source, is_kept
-                    counts["logs"] += 1
-                    model.log(*given, keeps_all)
-                    process.log(*given)
-                    if is_held and not nth:
-                        process.is_busy.wait(60)
-                    if not is_held:
-                        process.run.wait(60)
-                        model.publish()
+                log_some(process, model, rng, counts, is_held, keeps_all)
                 counts["held"] += is_held
                 if is_held and (is_last := rng.random() < 0.3):
                     break
