@@ -89,7 +89,8 @@ class Model:
     def publish(self):
         while self.waiting:
             self.logs.append(self.waiting.pop(0))
-            self.settle()
+            if self.logs[-1].scores or not self.waiting:  # what gave way comes with the next that is scored
+                self.settle()
 
     def settle(self):
         table, waiting = table_of(self.logs), {log.take for log in self.waiting}
