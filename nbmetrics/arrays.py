@@ -261,7 +261,12 @@ def module_source(module: Any) -> Callable[..., Any]:
     if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
         held = "no latent_dim" if size is None else f"latent_dim {shown(size)}"
         seen = f"the module {type(module).__name__} has {held}"
-        raise InvalidInput("source", seen, "Set module.latent_dim to 1 or more, or give a function (n, rng) -> rows")
+        fix = "Set module.latent_dim to 1 or more, or give a function (n, rng) -> rows"
+        if hasattr(getattr(module, "module", None), "latent_dim"):  # as DistributedDataParallel holds it
+            fix = "Give its .module, which has one"
+        elif size is None and hasattr(module, "original_name"):
+            fix = "TorchScript leaves out class attributes: set latent_dim on the scripted module"
+        raise InvalidInput("source", seen, fix)
 
     def source(n: Any, rng: np.random.Generator) -> Any:
         # a network of latents alone gives as many rows as there are conditions, whatever they are

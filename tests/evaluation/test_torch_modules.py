@@ -124,6 +124,28 @@ def test_threads_whose_modules_share_a_part_and_torchs_stream_get_the_scores_of_
     assert all(same(b, state(m)) for b, m in zip(before, modules, strict=True))
 
 
+class Wide(torch.nn.Module):
+    latent_dim = 2
+
+    def forward(self, latents):
+        return 3.0 * latents
+
+
+def test_a_wrapped_module_is_refused_with_the_way_to_the_generator():
+    """The fix that the message gives works."""
+    wrapped = torch.nn.DataParallel(Wide())
+    with pytest.raises(nm.InvalidInput, match=r"DataParallel has no latent_dim\. Give its \.module, which has one"):
+        nm.Generator(wrapped)
+    nm.Generator(wrapped.module)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of torch.jit
+        scripted = torch.jit.script(Wide())
+    with pytest.raises(nm.InvalidInput, match="TorchScript leaves out class attributes: set latent_dim on the script"):
+        nm.Generator(scripted)
+    scripted.latent_dim = 2
+    assert nm.Generator(scripted).source(5, np.random.default_rng(0)).shape == (5, 2)
+
+
 @pytest.mark.parametrize("latent_dim", [-1, 0, 2.0, "3", None, True])
 def test_a_latent_dim_that_is_no_number_of_features_is_refused(latent_dim):
     module = Noisy()

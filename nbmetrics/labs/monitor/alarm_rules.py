@@ -30,7 +30,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from scipy.special import ndtri, stdtrit
 
 from ...ranking import is_tie, lowest, order
-from .alarms import Alarm, Rule, number_text, onsets, percent_text
+from .alarms import Alarm, EventAlarm, Rule, number_text, onsets, percent_text
 from .history import Line, RunHistory
 from .log_events import MetricFacts
 
@@ -184,7 +184,7 @@ class CollapseAlarm:
             point, variance = finite[place]
             share = variance / highest_before[place]
             words = f"The variance of the generated rows fell to {percent_text(share)} of its highest: a collapse?"
-            yield Alarm(point.step, self.name, words)
+            yield EventAlarm.at(place, [point.step for point, _ in finite], met, self.name, words)
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ class WorstClient:
             met = [b.is_up and b.other < b.level for b in _paired_rises(values, avgs)]
             for place in onsets(met, PATIENCE_STEPS):
                 words = f"the worst client, {history.names[worst[place]]}, got worse while avg improved."
-                yield Alarm(int(line.steps[place]), self.name, f"{line.label}: {words}")
+                yield EventAlarm.at(place, line.steps, met, self.name, f"{line.label}: {words}")
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ class SilentAverage:
             ]
             for place in onsets(met, PATIENCE_STEPS):
                 words = f"{line.label}-all rises to {number_text(line.all[place])} and {line.label}-avg does not."
-                yield Alarm(int(line.steps[place]), self.name, words)
+                yield EventAlarm.at(place, line.steps, met, self.name, words)
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ class GapCloses:
             for place in onsets(met, PATIENCE_STEPS):
                 change = f"{number_text(levels[place])} to {number_text(line.gap[place])}"
                 words = f"The gap {line.label}-avg − {line.label}-all shrank from {change}: a collapse?"
-                yield Alarm(int(line.steps[place]), self.name, words)
+                yield EventAlarm.at(place, line.steps, met, self.name, words)
 
 
 @dataclass(frozen=True)
@@ -410,7 +410,8 @@ class FarFromBest:
                 told[column] = list(onsets(met[column], 1, beyond[column]))
             for place in sorted({place for places in told.values() for place in places}):
                 column = next(column for column in COLUMNS if place in told[column])
-                yield Alarm(int(line.steps[place]), self.name, self._words(history, line, column, place))
+                words = self._words(history, line, column, place)
+                yield EventAlarm.at(place, line.steps, met[column], self.name, words)
 
     def _words(self, history: RunHistory, line: Line, column: str, place: int) -> str:
         counted = np.flatnonzero(np.array(history.weights) > 0)
@@ -432,8 +433,10 @@ class FarFromBest:
 
 def times_text(line: Line, value: float, best: float) -> str:
     """Return ", 52 times its best"; "" where a ratio means nothing."""
-    if line.facts.best is not None or line.facts.higher_is_better or best <= 0 or value / best > MAX_TIMES_TOLD:
+    if line.facts.best is not None or line.facts.higher_is_better or best <= 0:
         return ""
+    if value / best > MAX_TIMES_TOLD:
+        return f", more than {MAX_TIMES_TOLD:,.0f} times its best"
     return f", {value / best:.2g} times its best" if value / best < 10 else f", {value / best:,.0f} times its best"
 
 
@@ -506,10 +509,11 @@ class Frozen:
     def find_alarms(self, history: RunHistory) -> Iterator[Alarm]:
         for line in history.lines.values():
             are_same = (line.clients[1:] == line.clients[:-1]).all(axis=1)
-            for place in onsets([False, *are_same.tolist()], FROZEN_STEPS - 1):
+            met = [False, *are_same.tolist()]
+            for place in onsets(met, FROZEN_STEPS - 1):
                 same = f"{line.label} is exactly the same at {FROZEN_STEPS} scored steps in a row"
                 words = f"{same}: are you logging the generator that is training?"
-                yield Alarm(int(line.steps[place]), self.name, words)
+                yield EventAlarm.at(place, line.steps, met, self.name, words)
             break  # one line tells it all
 
 

@@ -8,6 +8,7 @@ rules tell of one event is one alarm.
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -19,8 +20,7 @@ from .history import RunHistory
 
 # As far from its best or lowest as so many times what was told: worth telling again.
 FAR_WORSE = 4.0
-# Rules that tell of the same event, within so many scored steps of its first alarm.
-EVENT_RULES = ("collapse", "worst client", "avg silent", "gap closes", "far from best", "frozen")
+# Alarms of one event come within so many scored steps of its first, while one of its rules is met.
 EVENT_STEPS = 5
 
 
@@ -30,6 +30,23 @@ class Alarm(NamedTuple):
     step: int
     alarm: str
     words: str
+
+
+class EventAlarm(Alarm):
+    """An alarm with the steps from and to which its rule was met without a pause."""
+
+    since: int
+    until: int
+
+    @classmethod
+    def at(cls, place: int, steps: Any, met: Any, name: str, words: str) -> EventAlarm:
+        """The alarm at a place of the steps, at which a rule was met or not."""
+        alarm = cls(int(steps[place]), name, words)
+        others = [other for other, is_met in enumerate(met) if not is_met]
+        after = bisect(others, place)
+        alarm.since = int(steps[others[after - 1] + 1 if after else 0])
+        alarm.until = int(steps[others[after] - 1 if after < len(others) else -1])
+        return alarm
 
 
 class Rule(Protocol):
@@ -141,25 +158,30 @@ def find_alarms(history: RunHistory, rules: Sequence[Rule]) -> list[Alarm]:
     """Find all alarms of a history, in the order of their steps; those of one event are joined."""
     alarms = [(place, alarm) for place, rule in enumerate(rules) for alarm in rule.find_alarms(history)]
     scored = np.array(sorted({int(step) for line in history.lines.values() for step in line.steps}), dtype=np.int64)
-    alone = [alarm for _, alarm in alarms if alarm.alarm not in EVENT_RULES]
-    joined = _join_events([(p, alarm) for p, alarm in alarms if alarm.alarm in EVENT_RULES], scored)
+    alone = [alarm for _, alarm in alarms if not isinstance(alarm, EventAlarm)]
+    joined = _join_events([(p, alarm) for p, alarm in alarms if isinstance(alarm, EventAlarm)], scored)
     return sorted([*alone, *joined], key=lambda alarm: alarm.step)
 
 
-def _join_events(alarms: list[tuple[int, Alarm]], scored: np.ndarray) -> Iterator[Alarm]:
-    """Join alarms within `EVENT_STEPS` scored steps of an event's first, by the name of its first rule."""
-    event: list[tuple[int, Alarm]] = []
+def _join_events(alarms: list[tuple[int, EventAlarm]], scored: np.ndarray) -> Iterator[Alarm]:
+    """Join alarms within `EVENT_STEPS` scored steps of an event's first, by the name of its first rule.
+
+    After a step at which none of its rules is met another event begins.
+    """
+    event: list[tuple[int, EventAlarm]] = []
+    first = last = -1
     for place, alarm in sorted(alarms, key=lambda item: (item[1].step, item[0])):
-        start = event[0][1].step if event else alarm.step
-        if np.searchsorted(scored, alarm.step) > np.searchsorted(scored, start) + EVENT_STEPS:
+        at, since, until = np.searchsorted(scored, (alarm.step, alarm.since, alarm.until))
+        if event and (at > first + EVENT_STEPS or since > last + 1):
             yield _joined(event)
             event = []
+        first, last = (first, max(last, until)) if event else (at, until)
         event.append((place, alarm))
     if event:
         yield _joined(event)
 
 
-def _joined(event: list[tuple[int, Alarm]]) -> Alarm:
+def _joined(event: Sequence[tuple[int, Alarm]]) -> Alarm:
     """Return one alarm for an event: the name of its first rule, and a sentence of each rule that adds one."""
     words: dict[str, str] = {}
     for _, alarm in sorted(event, key=lambda item: item[0]):

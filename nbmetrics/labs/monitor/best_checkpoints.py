@@ -170,17 +170,20 @@ def checkpoint_headline(history: RunHistory, line: Line) -> str:
         return f"Keep step {by['avg']:,}{newest}, best by {avg}{_now_text(line, 'avg')}."
     if by["avg"] == by["all"]:
         return f"Keep step {by['all']:,}{newest}, best by {avg} and {of_all}{_now_text(line, 'all')}."
-    return f"Best by {avg}: step {by['avg']:,}; by {of_all}: step {by['all']:,}."
+    parts = () if by["all"] == last else ("all", "avg")  # at the best step by all avg is worse: no news
+    now = next(filter(None, (_now_text(line, part) for part in parts)), "")
+    return f"Best by {avg}: step {by['avg']:,}; by {of_all}: step {by['all']:,}{now}."
 
 
 def _now_text(line: Line, part: str) -> str:
     """Say how far avg or all is from its best at the newest step; "" where it is not worth a word."""
     best, values = best_step(line, part).place, getattr(line, part)
     assert best is not None
-    if not (line.facts.best is None and not line.facts.higher_is_better and values[best] > 0):
-        return ""
-    times = values[-1] / values[best]
-    return f"; now {line.label_of(part)} is {times:,.2g} times that" if MAX_TIMES_BEST < times < 1_000 else ""
+    if not np.isfinite(values[-1]):
+        is_known = part == "avg" or line.kinds[-1] != UNKNOWN
+        return f"; now {line.label_of(part)} has no value" if is_known else ""
+    times = times_text(line, values[-1], values[best]).removeprefix(",")
+    return f"; now {line.label_of(part)} is{times}" if times and values[-1] > MAX_TIMES_BEST * values[best] else ""
 
 
 def turning_point(history: RunHistory, line: Line) -> tuple[str, int, str] | None:

@@ -1,14 +1,16 @@
 """The best checkpoints of a run, kept while it trains: what is saved when a step is taken for scoring, and let go when
 its score is not the best.
 
-Flow: `taken` (on the loop's thread, before `log` returns) saves → `scored` (on the scoring thread) compares, and
-discards the step, or the one that was the best.
+Flow: `taken` (on the loop's thread, before `log` returns) saves → `scored` (on the scoring thread) compares what the
+history holds by then, and discards all but the best. A file says of which log its weights are, so that a process that
+goes on with a run knows which files are of its steps, and which of steps that were replaced.
 """
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -17,13 +19,14 @@ import numpy as np
 
 from ...errors import InvalidInput, check_choice, shown
 from ...files import write
-from .best_checkpoints import PARTS, best_step
-from .history import RunHistory
-from .log_events import MetricFacts, Point
+from ...ranking import lowest
+from .best_checkpoints import PARTS
+from .history import Line, RunHistory
+from .log_events import Point
 from .run_folder import resolve_folder
 
 SUFFIX = ".safetensors"
-Save = Callable[[int], Any]
+Save = Callable[[int, float], Any]
 StepRule = tuple[str, str]
 # intra: of generators with one distribution for each client.
 AGGREGATES = (*PARTS, "intra")
@@ -37,61 +40,105 @@ def check_step_rule(rule: Any, metrics: Mapping[str, Any]) -> StepRule:
 
 
 class BestRule:
-    """Which step is the best by one metric and aggregate, and which are saved until their score is known.
+    """Which step is the best by one metric and aggregate, and which steps are saved.
+
+    Each log of a step has its own time: one that comes again is saved over the earlier weights.
+
+    Parameters
+    ----------
+    save, discard : functions of a step and its time
+    saved : step and time of what an earlier process saved
 
     Attributes
     ----------
-    best : the best step, None before the first score
+    best, kept : the best step, and the best of those that are saved; None where there is none
     """
 
-    def __init__(self, rule: StepRule, history: RunHistory, save: Save, discard: Save | None) -> None:
+    def __init__(self, rule: StepRule, save: Save, discard: Save, saved: Mapping[int, float]) -> None:
         self.metric, self.part = rule
-        self._save, self._discard = save, discard or (lambda step: None)
-        self._lock, self._waiting = threading.Lock(), set[int]()
-        self._is_intra = self.part == "intra"
-        line = history.line(f"{self.metric}_intra" if self._is_intra else self.metric)
-        column = "avg" if self._is_intra else self.part
-        best = best_step(line, column)
-        self.best, self._count = best.step, line.points[0].count if line.points else None
-        self._loss = np.inf if best.place is None else float(line.facts.losses(getattr(line, column))[best.place])
-        self._has_saved_best = False
+        self.best: int | None = None
+        self.kept: int | None = None
+        self._save, self._discard, self._saved = save, discard, dict(saved)
+        self._waiting, self._losses = set[float](), dict[int, tuple[float, float]]()
+        self._lock = threading.Lock()
 
-    def taken(self, step: int) -> None:
+    def line(self, history: RunHistory) -> tuple[Line, str]:
+        """Return the line that it reads, and the column of its aggregate."""
+        is_intra = self.part == "intra"
+        return history.line(f"{self.metric}_intra" if is_intra else self.metric), "avg" if is_intra else self.part
+
+    def start(self, history: RunHistory) -> None:
+        """Start from a history; the best step of before a restart is taken for saved."""
+        self.scored(history, (), True)
+        point = next((p for p in history.points if p.step == self.best), None)
+        if point is not None and point.segment.number < len(history.segments) - 1:
+            self._saved, self.kept = {point.step: point.time}, point.step
+
+    def taken(self, step: int, time: float) -> None:
         """Save a step whose score comes later."""
         with self._lock:
-            self._waiting.add(step)
-        self._save(step)
+            saved = self._saved.pop(step, None)  # so that it is not discarded after it was written over
+            self._waiting.add(time)
+        try:
+            self._save(step, time)
+            saved = time
+        finally:
+            if saved is not None:
+                with self._lock:
+                    self._saved[step] = saved
 
-    def scored(self, point: Point, weights: Sequence[float]) -> None:
-        """Discard a step that is not the best, or the one that was; a step without scores is not."""
+    def scored(self, history: RunHistory, points: Sequence[Point], is_whole: bool) -> dict[int, Exception]:
+        """Discard the saved steps that are not the best; return what was raised, by step.
+
+        What the run has replaced, and what was never scored, stays until there is a better one.
+
+        Parameters
+        ----------
+        history : of at least the points
+        points : that came since the last time
+        is_whole : whether the history is the whole run, which replaces what was known
+        """
+        line, column = self.line(history)
+        losses = line.facts.losses(getattr(line, column))
+        losses = np.where(np.isfinite(losses), losses, np.inf)
+        times = {point.time for point in points}
+        known = {} if is_whole else self._losses
+        for point, loss in zip(line.points, losses, strict=True):
+            if is_whole or point.time in times:
+                known[point.step] = point.time, float(loss)
+        self._losses, self.best = known, _best_of(known)
         with self._lock:
-            if point.step not in self._waiting:
-                return
-            self._waiting.discard(point.step)
-            loss = self._loss_of(point, weights)
-            worse: int | None = point.step
-            if loss < self._loss:
-                worse, self.best, self._loss = self.best if self._has_saved_best else None, point.step, loss
-                self._has_saved_best = True
-        if worse is not None and worse != self.best:
-            self._discard(worse)
+            self._waiting -= times
+            self.kept = _best_of({step: own for step, own in known.items() if self._saved.get(step) == own[0]})
+            scored_times, errors = {time for time, _ in known.values()}, {}
+            worse = [s for s, t in self._saved.items() if s != self.kept and t not in self._waiting]
+            for step in worse if self.kept is not None else [s for s in worse if self._saved[s] in scored_times]:
+                try:
+                    self._discard(step, self._saved.pop(step))
+                except Exception as error:  # of the user's own function
+                    errors[step] = error
+        return errors
 
-    def _loss_of(self, point: Point, weights: Sequence[float]) -> float:
-        place = point.segment.position(self.metric)
-        if point.all is None or place < 0:
-            return np.inf
-        metric: MetricFacts = point.segment.metrics[place]
-        facts = metric.intra if self._is_intra else metric
-        scores = point.client_scores(facts)
-        if scores is None:
-            return np.inf
-        self._count = point.count if self._count is None else self._count
-        if not facts.mixes and point.count != self._count:  # of other numbers of rows: not comparable
-            return np.inf
-        shares = np.array(weights)
-        value = point.all[place] if self.part == "all" else scores[shares > 0] @ shares[shares > 0]
-        loss = float(facts.losses(np.array(value)))
-        return loss if np.isfinite(loss) else np.inf
+    @property
+    def loss_message(self) -> str:
+        """Say that the best step has no file, and which has; "" where it has one, or nothing has."""
+        if None in (self.best, self.kept) or self.best == self.kept:
+            return ""
+        rule = f"{self.metric} {self.part}"
+        return f"step {self.best}, the best by {rule}, has no file; of the steps with a file, {self.kept} is the best"
+
+    @property
+    def has_best(self) -> bool:
+        """Whether the weights of the best step are saved."""
+        step = -1 if self.best is None else self.best
+        return self._saved.get(step) == self._losses.get(step, (math.nan,))[0]
+
+
+def _best_of(losses: Mapping[int, tuple[float, float]]) -> int | None:
+    """Return the step with the least loss, of equal ones the first; None where none is finite."""
+    steps = sorted(losses)
+    values = [losses[step][1] for step in steps]
+    return steps[lowest(values)] if any(map(math.isfinite, values)) else None
 
 
 class CheckpointFolder:
@@ -115,7 +162,7 @@ class CheckpointFolder:
         except OSError as error:
             seen = f"{shown(str(self.folder))} cannot be made ({error.strerror})"
             raise InvalidInput("checkpoints", seen, "Choose another folder") from None
-        self._needed: dict[int, int] = {}
+        self._held: dict[int, tuple[float, int]] = {}  # time of the log, and how many rules need it
         self._lock = threading.Lock()
         self.source: Any = None
 
@@ -128,23 +175,34 @@ class CheckpointFolder:
             seen = f"got {shown(source)}, which has no state dict to keep"
             raise InvalidInput("source", seen, "Log a torch module, or give nm.Monitor(…, state=model.state_dict)")
 
-    def save(self, step: int) -> None:
+    def adopt(self, logged: Iterable[Point], rules: int) -> dict[int, float]:
+        """Return step and time of the files of this log, which so many rules need from now on."""
+        times = {(point.step, point.time) for point in logged}
+        for path in self.folder.glob(f"step-*{SUFFIX}"):
+            step, time = _log_of(path)
+            if (step, time) in times and path == self.path_of(step):
+                self._held[step] = time, rules
+        return {step: time for step, (time, _) in self._held.items()}
+
+    def save(self, step: int, time: float) -> None:
         """Write the state as it is now, once for all rules."""
         with self._lock:
-            self._needed[step] = self._needed.get(step, 0) + 1
-            if self._needed[step] > 1:
-                return
-        state = _module_of(self.source).state_dict() if self._state is None else self._state()
-        write(self.path_of(step), encode_state(state, step))
+            written, rules = self._held.get(step, (None, 0))
+            if written != time:
+                state = _module_of(self.source).state_dict() if self._state is None else self._state()
+                write(self.path_of(step), encode_state(state, step, time))
+                rules = 0
+            self._held[step] = time, rules + 1
 
-    def discard(self, step: int) -> None:
-        """Remove a step's file where no rule needs it any more."""
+    def discard(self, step: int, time: float) -> None:
+        """Remove a step's file where no rule needs it any more, and it was not written anew."""
         with self._lock:
-            self._needed[step] = self._needed.get(step, 1) - 1
-            if self._needed[step] > 0:
-                return
-            del self._needed[step]
-        self.path_of(step).unlink(missing_ok=True)
+            written, rules = self._held.get(step, (None, 0))
+            if written == time:
+                self._held[step] = time, rules - 1
+                if rules <= 1:
+                    del self._held[step]
+                    self.path_of(step).unlink(missing_ok=True)
 
 
 def _module_of(source: Any) -> Any:
@@ -153,9 +211,21 @@ def _module_of(source: Any) -> Any:
     return next((owner for owner in owners if hasattr(owner, "state_dict") and hasattr(owner, "modules")), None)
 
 
-def encode_state(state: Mapping[str, Any], step: int) -> bytes:
+def _log_of(path: Path) -> tuple[int, float]:
+    """Return the step and the time of the log of a file; NaN where it does not say."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, "np") as file:
+            about = file.metadata() or {}
+        return int(about["step"]), float(about["time"])
+    except (OSError, ValueError, KeyError, SafetensorError):
+        return -1, math.nan
+
+
+def encode_state(state: Mapping[str, Any], step: int, time: float) -> bytes:
     """Encode tensors or arrays by name as a safetensors file, bit for bit, each with its own memory."""
-    about = {"step": str(step)}
+    about = {"step": str(step), "time": repr(time)}
     if all(hasattr(value, "detach") for value in state.values()):
         from safetensors.torch import save as save_tensors
 

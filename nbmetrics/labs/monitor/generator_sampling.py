@@ -213,6 +213,8 @@ def _shape_of(source: Any) -> tuple[int, ...]:
 
 def _copy_rows(rows: Any, max_items: int = MAX_ITEMS) -> Any:
     """Copy rows: tensors on their device, without waiting; of an iterator one item more than allowed at most."""
+    if rows is None or np.isscalar(rows):
+        raise InvalidInput("source", f"returned {shown(rows)}", "Return rows (n, features), or images")
     if hasattr(rows, "detach"):
         return rows.detach().clone()
     if isinstance(rows, np.ndarray):

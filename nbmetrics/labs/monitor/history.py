@@ -6,14 +6,17 @@ scores where a generator was handed over and scored. Both come from events of a 
 Of a generator with one distribution for each client the metrics' lines are of its mixture, and intra, each client with
 what was made for it, has a line of its own, `fid_intra`.
 
-A segment that resumes a run shadows the steps of earlier segments from its own first step on; of a step that was logged
-twice the last scores and losses count. Steps come in any order. Scores of different numbers of generated rows stand on
+A segment that resumes a run replaces the steps of earlier segments from its own first step on. So does a step taken
+anew, a generator logged at an earlier step than the last one for the second time: of what was logged since its first
+time it replaces that step and later ones. Of a step that was else logged twice the last scores and losses count. Steps
+come in any order. Scores of different numbers of generated rows stand on
 one line where the metric is unbiased (KID); a biased one (FID) has a line of its own for each other number, since fewer
 rows alone make it larger: the first number that was scored has the metric's name, another `fid, 500 rows`.
 """
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -140,16 +143,31 @@ class RunHistory:
         for number in sorted(first, reverse=True):
             ends[number], end = end, min(end, first[number])
         by_step: dict[int, Point] = {}
-        for point in self.logged:
-            if point.step < ends[point.segment.number]:
+        replaced = self._replaced_places()
+        for place, point in enumerate(self.logged):
+            if point.step < ends[point.segment.number] and place not in replaced:
                 by_step[point.step] = _merge_points(by_step.get(point.step), point)
         return tuple(by_step[step] for step in sorted(by_step))
 
-    @cached_property
-    def shadowed_points(self) -> tuple[Point, ...]:
-        """The points that a later segment took the place of."""
-        steps = {point.step: point.segment.number for point in self.points}
-        return tuple(p for p in self.logged if steps.get(p.step) != p.segment.number)
+    def _replaced_places(self) -> set[int]:
+        """Return the places of the points that steps taken anew replace."""
+        first: dict[int, int] = {}
+        anew: dict[tuple[int, float], int] = {}
+        for place, point in enumerate(self.logged):
+            first.setdefault(point.step, place)
+            if point.is_anew:  # a line that was pending may come twice
+                anew.setdefault((point.step, point.time), place)
+        places, replaced = set(anew.values()), set[int]()
+        cuts: list[tuple[int, int]] = []  # the step of each that comes later, and the place from which it replaces
+        for place in range(len(self.logged) - 1, -1, -1) if anew else ():
+            step = self.logged[place].step
+            while cuts and cuts[0][1] > place:
+                heapq.heappop(cuts)
+            if cuts and cuts[0][0] <= step:
+                replaced.add(place)
+            if place in places:
+                heapq.heappush(cuts, (step, first[step]))
+        return replaced
 
     def array(self, frame: Frame | None) -> np.ndarray | None:
         """The array of a frame, None where there is none or it is damaged."""

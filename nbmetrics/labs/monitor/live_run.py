@@ -7,6 +7,7 @@ history, alarms are read again, and the listeners are called. All that is shown 
 from __future__ import annotations
 
 import atexit
+import math
 import shutil
 import tempfile
 import threading
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...distributions import check_draw
-from ...errors import InvalidInput, caller_level, check_count, check_flag, check_names, printable, shown
+from ...errors import InvalidInput, caller_level, check_count, check_flag, check_list, check_names, printable, shown
 from . import alarms as rules
 from .checkpoint_files import BestRule, CheckpointFolder, check_step_rule
 from .generator_sampling import GeneratorSampler, StepSample
@@ -30,7 +31,7 @@ from .run import Run
 from .run_folder import LogReader, Writer, resolve_folder
 from .scoring import Scoring
 from .scoring_thread import ScoringThread, StepRecord
-from .step_logger import StepLogger
+from .step_logger import StepLogger, history_tail
 
 DEFAULT_SAMPLES = 1_000
 # Seconds that the end of a program waits for scores under way.
@@ -71,16 +72,7 @@ class Cost(NamedTuple):
 
 
 class LiveRun(Run):
-    """A run that draws, scores and writes what is logged, with the parameters of `nm.Monitor`.
-
-    Examples
-    --------
-    >>> recording = Recording({"a": nm.Gaussian(-1.0), "b": nm.Gaussian(1.0)}, "fid", keep_all=True)
-    >>> recording.log(0, nm.Gaussian(0.0)) and recording.wait()
-    True
-    >>> recording.best("fid")
-    {'avg': 0, 'all': 0}
-    """
+    """A run that draws, scores and writes what is logged, with the parameters of `nm.Monitor`."""
 
     def __init__(
         self,
@@ -104,8 +96,9 @@ class LiveRun(Run):
             weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
         if (other := _live_runs.get(self.path)) is not None:
             other.close()
+        keep = check_list(keep, "keep")
         folder = None if checkpoints is None else CheckpointFolder(checkpoints, state)
-        if folder is None and (state is not None or list(keep)):
+        if folder is None and (state is not None or keep):
             raise InvalidInput("checkpoints", "is not given", "Give the folder of the checkpoints to keep")
         kept_rules = [check_step_rule(rule, dict.fromkeys(scoring.metrics)) for rule in keep]
         writer = Writer(self.path)
@@ -126,9 +119,11 @@ class LiveRun(Run):
         if writer.torn:
             self._scoring_thread.errors.add(f"the last line was incomplete ({writer.torn:,} bytes) and was set aside")
         self._unwatch_cells = watch_cells(self.clock)
-        for rule in kept_rules:
-            assert folder is not None
-            self.on_best(rule, folder.save, folder.discard)
+        if folder is not None:
+            saved = folder.adopt(self._points, len(kept_rules))
+            self._best_rules += [BestRule(rule, folder.save, folder.discard, saved) for rule in kept_rules]
+            self._discard_steps([])
+        self._kept_rules: tuple[BestRule, ...] = tuple(self._best_rules)
         _live_runs[self.path] = self
         atexit.register(_close_at_exit, weakref.ref(self))
 
@@ -142,7 +137,11 @@ class LiveRun(Run):
         self._listeners: list[Callable[[], Any]] = []
         self._called_alarms: set[rules.Alarm] = set()
         self._best_rules: list[BestRule] = []
+        self._kept_rules = ()
         self._checkpoints = folder
+        self._logged_steps = {point.step for point in history.points}
+        self._newest_step = self._last_before = max(self._logged_steps, default=-1)
+        self._last_time = 0.0
         self.budget: Budget = Budget()
         self.clock: StepClock = StepClock()
         self._skipped, self._call_time, self._call_seconds, self._has_drawn = 0, 0.0, 0.0, False
@@ -195,6 +194,7 @@ class LiveRun(Run):
             return False
         self.budget.advance_to(now)
         late = self.clock.tick(step, now)
+        at = self._last_time = max(time.time(), math.nextafter(self._last_time, math.inf))  # which names a log
         sample = None
         if source is not None and (is_kept or self._is_due(now)):
             self.check(source)
@@ -203,12 +203,14 @@ class LiveRun(Run):
             self.budget.begin_step(now)
             sample = self._draw(step, source)
             if sample is not None:
-                self._save_step(step, source)
+                self._save_step(step, at, source)
             if self._has_drawn:  # the first draw loads modules that later ones need
                 self.budget.draw = time.monotonic() - now
             self._has_drawn = True
-        at = time.time()
-        self._scoring_thread.put(StepRecord(step, at, losses, sample, is_kept, late))
+        is_anew = source is not None and step < self._newest_step and step in self._logged_steps
+        self._newest_step = step if is_anew else max(step, self._newest_step)
+        self._logged_steps.add(step)
+        self._scoring_thread.put(StepRecord(step, at, losses, sample, is_kept, late, is_anew))
         self.budget.spend("loop", time.monotonic() - now)
         return sample is not None
 
@@ -222,30 +224,39 @@ class LiveRun(Run):
     def _draw(self, step: int, source: Any) -> StepSample | None:
         assert self._sampler is not None
         try:
-            return self._sampler.draw(source)
+            sample = self._sampler.draw(source)
+            try:
+                self._sampler.check(sample.rows)
+            except InvalidInput as error:
+                self._log_error(f"no score of what the generator makes: {error}")
+            return sample
         except Exception as error:  # of the user's own function: days of training must not end for it
             self._log_error(f"step {step} was not drawn: {type(error).__name__}: {error}")
             return None
 
-    def _save_step(self, step: int, source: Any) -> None:
+    def _save_step(self, step: int, at: float, source: Any) -> None:
         """Have the rules save what is scored, as it is now."""
         if self._checkpoints is not None:
             self._checkpoints.source = source
         for rule in self._best_rules:
             try:
-                rule.taken(step)
+                rule.taken(step, at)
             except Exception as error:  # of the user's own function, or a full disk
                 self._log_error(f"step {step} was not saved: {type(error).__name__}: {error}")
 
     def _discard_steps(self, points: list[Point]) -> None:
-        """Have the rules let go of what is not the best, on the scoring thread."""
+        """Have the rules let go of what is not the best, on the scoring thread; at the start without points."""
+        assert self._scoring_thread is not None
+        replacing = [point.step for point in points if point.is_anew or point.step <= self._last_before]
+        history, is_whole = self.history, bool(replacing) or not points
+        if replacing:
+            self._called_alarms = {alarm for alarm in self._called_alarms if alarm.step < min(replacing)}
+            is_before = (p.step for p in history.points if p.segment.number < len(history.segments) - 1)
+            self._last_before = max(is_before, default=-1)
         for rule in self._best_rules:
-            for point in points:
-                try:
-                    rule.scored(point, point.segment.weights)
-                except Exception as error:  # of the user's own function
-                    assert self._scoring_thread is not None
-                    self._scoring_thread.errors.add(f"step {point.step} was not discarded: {error!r}")
+            known = history if is_whole else history_tail(history, points)
+            for step, error in rule.scored(known, points, is_whole).items():
+                self._scoring_thread.errors.add(f"step {step} was not discarded: {error!r}")
 
     def on_best(self, rule: Any, save: Any, discard: Any = None) -> None:
         """See `nm.Monitor.on_best`."""
@@ -257,14 +268,18 @@ class LiveRun(Run):
             if not callable(function) and not (name == "discard" and function is None):
                 raise InvalidInput(name, f"got {shown(function)}", "Give a function of one step")
         checked = check_step_rule(rule, self.history.plain_metrics)
-        self._best_rules.append(BestRule(checked, self.history, save, discard))
+        best_rule = BestRule(checked, lambda step, _: save(step), lambda step, _: discard and discard(step), {})
+        with self._lock:  # no point comes between the two
+            best_rule.start(self.history)
+            self._best_rules.append(best_rule)
 
     @property
     def checkpoints(self) -> dict[tuple[str, str], Path]:
         """The files of the best checkpoints so far, by metric and aggregate."""
         if (folder := self._checkpoints) is None:
             return {}
-        paths = {(r.metric, r.part): folder.path_of(r.best) for r in self._best_rules if r.best is not None}
+        rules = [rule for rule in self._kept_rules if rule.has_best]
+        paths = {(rule.metric, rule.part): folder.path_of(rule.best) for rule in rules}  # type: ignore[arg-type]
         return {rule: path for rule, path in paths.items() if path.exists()}
 
     def _log_error(self, message: str) -> None:
@@ -376,6 +391,7 @@ class LiveRun(Run):
             messages.insert(0, f"{skipped:,} lines of the log were left out")
         if self._scoring_thread is not None:
             messages += [*self._scoring_thread.errors.messages, self.clock.stall_message]
+            messages += [rule.loss_message for rule in self._kept_rules]
         return [message for message in messages if message]
 
     @property

@@ -145,6 +145,7 @@ class Point:
         one distribution for each client "own noise metric", and "own moments", "own means metric" and "own centres",
         see by_client_points.py
     late : seconds that its loop ran before it without a step, where that was far longer than ever before; else 0
+    is_anew : whether the run went back to this step, and on from there
     """
 
     segment: Segment
@@ -167,6 +168,7 @@ class Point:
     own_only: tuple[str, ...] = ()
     own_errors: np.ndarray | None = None
     own_row_errors: np.ndarray | None = None
+    is_anew: bool = False
 
     @property
     def is_scored(self) -> bool:
@@ -193,10 +195,10 @@ class Point:
             raise ValueError("has no losses")
         losses = {_parse_text(name): decode_number(value) for name, value in losses.items()}
         step, time = _parse_whole(event["step"], LAST_STEP), decode_number(event["time"])
-        late = decode_number(event.get("late", 0.0))
+        late, is_anew = decode_number(event.get("late", 0.0)), event.get("anew") is True
         cost = tuple(decode_number(number) for number in _parse_list(event.get("cost", []), COST_NUMBERS))
         if "count" not in event:
-            return cls(segment, step, time, losses, late=late, cost=cost)
+            return cls(segment, step, time, losses, late=late, cost=cost, is_anew=is_anew)
         m, k = len(segment.metrics), len(segment.names)
         frames = _parse_places(event["frames"])
         clients = _load_scores(load, frames.pop("clients"), (m, k))
@@ -219,12 +221,13 @@ class Point:
                    variance=variance, why=why, frames=frames, errors=errors, late=late,
                    row_errors=row_errors, cost=cost, is_paired=event.get("paired") is True, own=own,
                    own_only=own_only, own_errors=_parse_own_errors(event, m),
-                   own_row_errors=own_row_errors)  # fmt: skip
+                   own_row_errors=own_row_errors, is_anew=is_anew)  # fmt: skip
 
     def to_json(self, frames: Mapping[str, Place]) -> dict[str, Any]:
         """The event of the point; `frames` are where the arrays lie, that of the clients' scores too."""
         event: dict[str, Any] = {"event": "step", "step": self.step, "time": self.time, "losses": dict(self.losses)}
         event |= {"late": self.late} if self.late else {}
+        event |= {"anew": True} if self.is_anew else {}
         event |= {"cost": list(self.cost)} if self.cost else {}
         if self.all is None:
             return event

@@ -18,17 +18,7 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """A run under some weights, read from its history.
-
-    Attributes
-    ----------
-    history : the value that everything is read from
-    table : DataFrame (step, metric, avg, all, gap)
-    losses : DataFrame, a row a step and a column a loss
-    alarms : DataFrame (step, alarm, words)
-    words : what each aggregate would keep, a sentence a metric
-    troubles : what could not be drawn, written or read
-    """
+    """A run under some weights, read from its history; `table`, `losses`, `alarms` and so on as of `nm.Monitor`."""
 
     def __init__(self, history: RunHistory, alarm_rules: list[rules.Rule] | None = None) -> None:
         self._history: RunHistory | None = history
@@ -54,22 +44,12 @@ class Run:
         return best_steps(self.history, self.history.line(metric))
 
     def best_set(self, metric: str) -> dict[str, list[int]]:
-        """The steps that are not worse than any other by more than chance, by avg and by all; see best_checkpoints.py.
-
-        Raises InvalidInput where the noise of the scores is not known.
-        """
+        """See `nm.Monitor.best_set`, and best_checkpoints.py."""
         history = self.history
         return {part: best_set(history, history.line(metric), part) for part in PARTS}
 
     def alarm(self, column: str, *, rises: float | None = None, falls: float | None = None, for_: int = 1) -> None:
-        """Sound an alarm where a column rises, or falls, by a share of its lowest, or highest, value so far.
-
-        Parameters
-        ----------
-        column : `fid_avg`, `fid_all`, `fid_gap` and so on, `variance` of the generated rows, or the name of a loss
-        rises, falls : the share, 0.5 for half of it; one of the two
-        for_ : steps in a row
-        """
+        """See `nm.Monitor.alarm`."""
         rule = rules.Threshold.of(column, rises, falls, for_)
         rules.check_column(self.history, column)
         self._rules.append(rule)
@@ -94,13 +74,7 @@ class Run:
         return pd.DataFrame(cache[2], columns=["step", "alarm", "words"])
 
     def with_weights(self, weights: Any) -> Run:
-        """The run as it is now under other weights, by name or in order: its table, best checkpoints and alarms.
-
-        avg, intra and KID-all are exact; FID-all too up to 64 features, from moments in the log, and beyond to first
-        order (`history.lines["fid"].kinds`). Other metrics have no *all* there. Of a generator with one distribution
-        for each client, whose mixture moves with the weights, avg and all are known of KID, and of FID up to 64
-        features; else they are NaN.
-        """
+        """See `nm.Monitor.with_weights`; `history.lines["fid"].kinds` says how all is known."""
         return Run(self.history.with_weights(weights), list(self._rules))
 
     @property

@@ -28,7 +28,8 @@ class RunApi:
 
         Parameters
         ----------
-        step : a whole number, 0 or more; steps may come in any order, and one that comes twice is taken anew
+        step : a whole number, 0 or more, in any order. A generator that comes again at a step before the last one
+            continues from there: what was logged since the first time, at that step and later ones, is replaced
         source : a torch module with `latent_dim`, a function `(n, rng) -> rows`, rows (or images, where the clients
             are), or a distribution; None where there are only losses. Drawn at once, in evaluation mode, of the same
             seed at every step; modules and all random streams are left as they were. `nm.Generator.by_client`, or a
@@ -59,7 +60,8 @@ class RunApi:
         rule : such as ("fid", "all"), or ("fid", "intra")
         save : called with the step inside the `log` or `keep` that takes it for scoring, before that returns, so the
             weights are still those of the step. It is called for each such step: what is best is known later
-        discard : called with a step, on another thread, as soon as scores show that it is not the best, or no longer
+        discard : called with a step, on another thread, as soon as scores show that it is not the best, or no longer.
+            After a restart the best step so far is taken for one that was saved
 
         What they raise is told (`troubles`), and not raised. Their seconds count as cost.
         """
@@ -67,7 +69,7 @@ class RunApi:
 
     @property
     def checkpoints(self) -> dict[tuple[str, str], Path]:
-        """The files of the best checkpoints so far, by metric and aggregate, where a folder keeps them."""
+        """The files of the best steps so far, by metric and aggregate, of those that have one; see docs/training.md."""
         return self._live_run.checkpoints
 
     @property

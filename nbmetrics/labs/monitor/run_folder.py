@@ -75,7 +75,7 @@ def _json_text(name: str) -> str:
     return json.dumps(name)
 
 
-def encode_losses(step: int, time: float, losses: Mapping[str, Any], late: float = 0.0) -> bytes:
+def encode_losses(step: int, time: float, losses: Mapping[str, Any], late: float = 0.0, is_anew: bool = False) -> bytes:
     """Encode a step without scores as its line, quickly, as the loop waits for it; tensors are left out."""
     plain = ((name, float(value)) for name, value in losses.items() if isinstance(value, (int, float)))
     try:
@@ -83,8 +83,8 @@ def encode_losses(step: int, time: float, losses: Mapping[str, Any], late: float
         inner = ",".join(f"{name}:{text if math.isfinite(v) else _json_text(text)}" for name, v, text in texts)
     except OverflowError:  # an integer beyond float64, which the scoring thread reports
         inner = ""
-    late_text = f',"late":{late!r}' if late else ""
-    text = f'{{"event":"step","step":{step},"time":{time!r},"losses":{{{inner}}}{late_text}}}'.encode()
+    more = (f',"late":{late!r}' if late else "") + (',"anew":true' if is_anew else "")
+    text = f'{{"event":"step","step":{step},"time":{time!r},"losses":{{{inner}}}{more}}}'.encode()
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
 
@@ -230,7 +230,7 @@ def pending_lines(folder: Path) -> list[bytes]:
             content = file.read(PENDING_BYTES)
     except OSError:
         return []
-    return [line for line in content.replace(b"\0", b"\n").split(b"\n") if line]
+    return [line for line in content.rstrip(b"\0").replace(b"\0", b"\n").split(b"\n") if line]
 
 
 def _pending_events(folder: Path) -> Iterator[dict[str, Any]]:

@@ -45,7 +45,7 @@ class StepRecord:
     ----------
     sample : of the generator, None where there are only losses
     is_kept : whether it gives way to no other
-    late : see `Point`
+    late, is_anew : see `Point`
     """
 
     step: int
@@ -54,11 +54,12 @@ class StepRecord:
     sample: StepSample | None
     is_kept: bool = False
     late: float = 0.0
+    is_anew: bool = False
 
     @property
     def line(self) -> bytes:
         """The step in the log without its scores."""
-        return encode_losses(self.step, self.time, self.losses, self.late)
+        return encode_losses(self.step, self.time, self.losses, self.late, self.is_anew)
 
 
 class ErrorLog:
@@ -253,7 +254,10 @@ class ScoringThread:
 
     def _record(self, records: list[StepRecord]) -> None:
         segment = self._segment or self.begin()
-        points = [Point(segment, r.step, r.time, self._loss_numbers(r.losses), late=r.late) for r in records]
+        points = [
+            Point(segment, r.step, r.time, self._loss_numbers(r.losses), late=r.late, is_anew=r.is_anew)
+            for r in records
+        ]
         arrays: dict[str, np.ndarray] = {}
         if (sample := records[-1].sample) is not None:
             points[-1], arrays = self._score(points[-1], sample)

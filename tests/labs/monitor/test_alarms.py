@@ -67,7 +67,12 @@ def test_a_collapse_that_the_average_sleeps_through_is_caught_by_all_by_the_gap_
     for rule in (alarm_rules.SilentAverage(), alarm_rules.GapCloses(), alarm_rules.CollapseAlarm()):
         assert SWITCH < next(rule.find_alarms(monitor.history)).step <= SWITCH + delay, rule.name
     first = monitor.alarms.iloc[0]
-    assert SWITCH < first["step"] <= SWITCH + delay and first["alarm"] in alarms.EVENT_RULES
+    assert SWITCH < first["step"] <= SWITCH + delay and first["alarm"] in (
+        "collapse",
+        "avg silent",
+        "gap closes",
+        "far from best",
+    )
     if pace == 0.0:
         assert len(monitor.alarms) == 1 and first["alarm"] == "collapse", "one event is one alarm"
     assert monitor.best("fid")["avg"] >= SWITCH > monitor.best("fid")["all"]
@@ -148,6 +153,32 @@ def test_the_worst_client_is_named_when_it_worsens_while_avg_improves():
     points = [Point(segment, t, 0.0, {}, 9, row[None], np.array([1.0]), ({},)) for t, row in enumerate(clients)]
     (found,) = alarms.find_alarms(RunHistory([segment], points, None), alarm_rules.DEFAULT_RULES)
     assert found.step == 21 and found.alarm == "worst client" and "b got worse" in found.words.replace(",", "")
+
+
+@pytest.mark.parametrize("healthy", [5, 6, 7, 8, 10])
+@pytest.mark.parametrize("first", ["frozen", "worst client", "avg silent", "collapse"])
+def test_no_alarm_of_a_collapse_is_dated_before_it(first, healthy):
+    """Another rule rings in the healthy steps shortly before; a sentence has the numbers of its alarm's step."""
+    noise = 0.01 * np.random.default_rng(0).normal(size=(12 + healthy, 2))
+    scores, variance, start = 2.0 + noise, np.ones(12 + healthy), 12
+    if first == "frozen":
+        scores[start:] = 2.0
+    if first == "worst client":
+        scores[start : start + 2] += [0.5, -0.9]
+    of_all = scores.mean(axis=1) - 1.0
+    of_all[start : start + 2] += 0.5 * (first == "avg silent")
+    variance[start : start + 2] -= 0.8 * (first == "collapse")
+    event = len(scores)
+    scores, of_all = np.vstack([scores, np.full((6, 2), 30.0) + noise[:6]]), np.r_[of_all, np.full(6, 29.0)]
+    segment = Segment.of(["a", "b"], [0.5, 0.5], [FID], 0, {"centres": np.array([[1.0, 0.0], [1.0, 0.0]])})
+    points = [
+        Point(segment, t, 0.0, {}, 100, row[None], np.array([of_all[t]]), ({},), float(np.r_[variance, np.ones(6)][t]))
+        for t, row in enumerate(scores)
+    ]
+    found = alarms.find_alarms(RunHistory([segment], points, None), alarm_rules.DEFAULT_RULES)
+    assert first in [alarm.alarm for alarm in found if alarm.step < event], found
+    (far,) = [alarm for alarm in found if "times its best" in alarm.words]
+    assert far.step > event, found
 
 
 def test_thresholds_of_ones_own_sound_live_and_on_old_runs_and_call(monitored, tmp_path):

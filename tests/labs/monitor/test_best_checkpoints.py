@@ -1,5 +1,6 @@
 """Which checkpoint each aggregate would keep, and how often the best in truth is among those not worse by chance."""
 
+import math
 import re
 from functools import partial
 
@@ -19,6 +20,7 @@ from nbmetrics.labs.monitor.live_run import LiveRun
 from nbmetrics.labs.monitor.scoring import Scoring
 from nbmetrics.labs.monitor.step_noise import BiasedFID
 from nbmetrics.metrics import Sample
+from tests.labs.monitor.test_alarms import history as made_history
 from tests.slow import slow
 
 RUNS = 150
@@ -153,7 +155,7 @@ def test_words_say_whether_avg_and_all_disagree_by_more_than_chance(monitored):
     assert alone.table.groupby("step")["gap"].sum().abs().max() < 1e-9
     assert alone.best("fid") == {"avg": 0, "all": 0} and len(alone.alarms) == 0
     assert alone.words == [
-        "Keep step 0, best by FID-avg and FID-all; now FID-all is 2 times that."
+        "Keep step 0, best by FID-avg and FID-all; now FID-all is 2 times its best."
     ] and "Run of 2 steps" in repr(alone)
 
 
@@ -200,3 +202,21 @@ def test_lines_of_other_numbers_of_rows_are_told_apart_in_words(monitored):
     assert run.wait(60)
     first, second = (checkpoint_headline(run.history, line) for line in run.history.lines.values())
     assert "FID-avg (60 rows)" in first + second and first != second
+
+
+@pytest.mark.parametrize(
+    ("avg", "of_all", "words"),
+    [
+        ([3, 2, 1, 2], [1, 2, 3, 8], "Best by FID-avg: step 2; by FID-all: step 0; now FID-all is 8 times its best."),
+        ([3, 2, 1, 2], [1, 2, 3, 1.2], "Best by FID-avg: step 2; by FID-all: step 0; now FID-avg is 2 times its best."),
+        ([3, 2, 1, 1.2], [1, 2, 3, 1.2], "Best by FID-avg: step 2; by FID-all: step 0."),
+        ([1, 2, 3, 4], [4, 3, 2, 1], "Best by FID-avg: step 0; by FID-all: step 3."),
+        ([3, 1, 2, 9], [3, 1, 2, 120], "Keep step 1, best by FID-avg and FID-all; now FID-all is 120 times its best."),
+        ([3, 1, 2, 9], [3, 1, 2, 5e4], "more than 10,000 times its best."),
+        ([2, 1, 3, math.nan], [1, 2, 3, math.nan], "by FID-all: step 0; now FID-all has no value."),
+        ([2, 1, 3, math.nan], [2, 1, 3, math.nan], "best by FID-avg and FID-all; now FID-all has no value."),
+    ],
+)
+def test_the_headline_says_where_the_run_is_now(avg, of_all, words):
+    history = made_history([float(value) for value in avg], [float(value) for value in of_all])
+    assert checkpoint_headline(history, history.lines["fid"]).endswith(words)

@@ -115,7 +115,7 @@ def test_scores_without_a_value_are_left_out(monitor):
 def test_a_step_that_comes_twice_is_logged_anew(monitor):
     tracker = Tracker()
     run(monitor, [0, 1])
-    monitor.log(0, rows(5))
+    monitor.log(1, rows(5))
     assert monitor.wait(60)
     monitor.to(tracker)
     assert [step for step, _ in tracker.logged] == [0, 1]
