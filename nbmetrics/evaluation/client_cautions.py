@@ -23,7 +23,9 @@ def with_client_cautions(tables: Sequence[Cells], names: Sequence[str], generato
     They are about rows that are here, else about the mean and covariance that FID has of a client, and not about
     distributions.
     """
-    rows = {name: own for i, name in enumerate(names) if (own := _rows(table.clients[i] for table in tables)) is not None}
+    rows = {
+        name: own for i, name in enumerate(names) if (own := _rows(table.clients[i] for table in tables)) is not None
+    }
     spreads = {name: Spread.of_rows(own) for name, own in rows.items()}
     for i, name in enumerate(names):
         if name not in spreads and (known := spread_of([table.real[i] for table in tables])) is not None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import is_on_host, mean_rows, namespace, row_blocks, to_float64, to_numpy
-from ..ranking import figure
+from ..ranking import figure, numeral
 
 # A client of fewer rows says too little of its own scale.
 MIN_ROWS = 5
@@ -107,12 +107,16 @@ def difference(spreads: Mapping[str, Spread], name: str) -> Difference:
     return Difference(log_ratio, float(np.median(z[own])), excess)
 
 
+def _times(value: float) -> str:
+    return numeral(value, ",.0f") if value >= 10 else figure(value, 2)
+
+
 def _sentence(name: str, found: Difference) -> str:
     parts = []
     if found.excess[:2].max() > 1.0:
-        parts.append(f"are {figure(math.exp(found.log_ratio), 2)} times as spread as the others'")
+        parts.append(f"are {_times(math.exp(found.log_ratio))} times as spread as the others'")
     if found.excess[2:].max() > 1.0:
-        parts.append(f"lie {figure(found.apart, 2)} standard deviations away" + " from theirs" * (not parts))
+        parts.append(f"lie {_times(found.apart)} standard deviations away" + " from theirs" * (not parts))
     return f"{name!r}: its values {' and '.join(parts)}: {ADVICE}"
 
 
@@ -124,14 +128,14 @@ def _camps(spreads: Mapping[str, Spread]) -> list[str]:
     scales = [math.sqrt(spread.variance.mean()) for spread in spreads.values()]
     low, high = int(np.argmin(scales)), int(np.argmax(scales))
     if scales[high] > MAX_RATIO * scales[low] > 0.0:
-        ratio = figure(scales[high] / scales[low], 2)
+        ratio = _times(scales[high] / scales[low])
         return [f"The values of {names[high]!r} are {ratio} times as spread as those of {names[low]!r}: {ADVICE}"]
     if len(names) == 2:
         (_, first, one), (_, second, other) = spreads.values()
         total = (one + other) / 2
         apart = np.abs(first - second)[total > 0] / np.sqrt(total[total > 0])
         if np.quantile(apart, QUANTILES[0]) > MAX_APART:
-            far = figure(float(np.median(apart)), 2)
+            far = _times(float(np.median(apart)))
             return [f"The values of {names[0]!r} and {names[1]!r} lie {far} standard deviations apart: {ADVICE}"]
     return []
 

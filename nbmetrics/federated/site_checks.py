@@ -1,4 +1,4 @@
-"""Cautions about the clients' summaries themselves: no checksum, one site under two names, a site of another scale.
+"""Cautions about the clients' summaries themselves: no checksum, one site under two names, a site unlike the others.
 
 All of it is made of what arrived, so of noisy summaries only a copy can be seen: noise that is drawn anew hides a site
 that is there twice, and clipping hides its scale.
@@ -7,19 +7,23 @@ that is there twice, and clipping hides its scale.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, pairwise
 
 import numpy as np
 
-from ..ranking import numeral
+from ..evaluation.shared_rows import shared_rows
+from ..evaluation.unlike_clients import Spread, clipped_clients, unlike_clients
 from .serialization import Section
 from .summary_codec import rank_of
 
 # How closely the numbers of one site agree with themselves, summarized anew: in another order, or as float32.
 AGREEMENT = {"<f8": 1e-9, "<f4": 1e-6}
-# A scale is far from the others' beyond this factor, and beyond so many (normalized) median deviations of theirs.
-MIN_FAR_LOG, MIN_FAR_DEVIATIONS = math.log(100.0), 6.0 * 1.4826
+# Two sites nearly agree where chance makes that in fewer than so many federations, and the squares of their differences
+# are below this share of what independent rows have; sites of fewer rows, or sizes more unlike than this, are not compared.
+MAX_CHANCE, MAX_RELATIVE, MIN_ROWS, MIN_RATIO = 1e-4, 0.3, 10, 0.5
+# Means (in deviations) and correlations below this are 0 because a site made them so.
+STANDARDIZED = 1e-6
 MAX_NAMES_SHOWN = 5
 Clients = Mapping[str, Sequence[Section]]
 
@@ -27,11 +31,20 @@ Clients = Mapping[str, Sequence[Section]]
 def site_cautions(clients: Clients, unchecked: Sequence[str]) -> tuple[str, ...]:
     """Return sentences about clients, by name: their sections, and which of them sent no checksum."""
     lines = [_without_checksum(unchecked)] if unchecked else []
+    same = list(same_sites(clients))
     lines += [
         f"{first!r} and {second!r} sent the same numbers: one site with two names counts twice."
-        for first, second in same_sites(clients)
+        for first, second in same
     ]
-    return (*lines, *_scales(clients))
+    lines += [
+        f"{first!r} and {second!r} sent nearly the same means and correlations, which different rows would not have: "
+        "the same rows in two files count twice."
+        for first, second in _nearly_same(clients, same)
+    ][:MAX_NAMES_SHOWN]
+    rows = {n: p.arrays["rows"] for n, parts in clients.items() for p in parts[:1] if p.kind == "rows"}
+    shared = [] if same else shared_rows(rows, {})
+    spreads = {name: spread for name, sections in clients.items() if (spread := _spread(sections)) is not None}
+    return (*lines, *unlike_clients(spreads), *clipped_clients(rows), *shared)
 
 
 def _without_checksum(names: Sequence[str]) -> str:
@@ -85,59 +98,76 @@ def _diagonal(triangle: np.ndarray) -> np.ndarray:
     return np.cumsum(np.r_[0, np.arange(dim, 1, -1)])
 
 
-def _scales(clients: Clients) -> list[str]:
-    """Return a sentence for each client with far larger or smaller rows than the others, or one where half are."""
-    scales = {name: scale for name, sections in clients.items() if (scale := _scale(sections)) is not None}
-    names, logs = list(scales), np.log(np.array(list(scales.values())).reshape(-1, 2))
-    off = {names[k]: float(ratio) for k, ratio in enumerate(far_off(logs)) if ratio}
-    if not off:
-        return []
-    advice = "check its units, and whether it standardized them as the others did"
-    if 2 * len(off) >= len(names):
-        low, high = (names[place(logs[:, 0])] for place in (np.argmin, np.argmax))
-        ratio = _factor(float(np.ptp(logs[:, 0])))
-        return [f"The rows of {high!r} are about {ratio} times larger than those of {low!r}: {advice}."]
-    return [
-        f"The rows of {name!r} are about {_factor(abs(ratio))} times {'larger' if ratio > 0 else 'smaller'} than those "
-        f"of the other clients (median): {advice}."
-        for name, ratio in off.items()
-    ]
-
-
-def _factor(log: float) -> str:
-    return numeral(float(f"{math.exp(log):.2g}"), ",.0f")
-
-
-def far_off(logs: np.ndarray) -> np.ndarray:
-    """Return (k,) how far the log scale of each client is off the median of the others'; 0 where that is not far.
-
-    `logs` is (k, 2), of the standard deviation and of the root mean square. A change of units moves both alike, while a
-    narrow client has a small deviation alone, and one far from the origin a large mean square.
-    """
-    off = np.zeros(len(logs))
-    for k in range(len(logs) if len(logs) > 1 else 0):
-        others = np.delete(logs, k, axis=0)
-        middle = np.median(others, axis=0)
-        reach = np.maximum(MIN_FAR_LOG, MIN_FAR_DEVIATIONS * np.median(np.abs(others - middle), axis=0))
-        move = logs[k] - middle
-        if (np.abs(move) > reach).all() and move[0] * move[1] > 0:
-            off[k] = move[0]
-    return off
-
-
-def _scale(sections: Sequence[Section]) -> tuple[float, float] | None:
-    """Return the standard deviation and the root mean square of the rows, over all features; None where unknown."""
+def _spread(sections: Sequence[Section]) -> Spread | None:
+    """Return the location and scale of the first section that tells them; None where none does."""
     for section in sections:
-        arrays, variance = section.arrays, 0.0
+        arrays = section.arrays
         if section.kind in ("rows", "own"):
-            mean, variance = arrays["rows"].mean(axis=0), float(arrays["rows"].var(axis=0).sum())
-        elif section.kind in ("moments", "thirds"):
-            mean, triangle = arrays["mean"], arrays.get("covariance", arrays.get("second"))
-            if triangle is None:
-                left_out = mean.size - rank_of(arrays["factor"].size, mean.size)
-                variance = float((arrays["factor"] ** 2).sum()) + left_out * max(section.notes.get("rest", 0.0), 0.0)
-            else:
-                variance = float(triangle[_diagonal(triangle)].sum())
-        if variance > 0.0:
-            return math.sqrt(variance), math.sqrt(variance + float(mean @ mean))
+            return Spread.of_rows(arrays["rows"])
+        if section.kind in ("moments", "thirds"):
+            return Spread(section.count, arrays["mean"], np.diagonal(_covariance(section)))
     return None
+
+
+def _covariance(section: Section) -> np.ndarray:
+    """Return the covariance (d, d) of moments, from a triangle of it, or a factor and the variance of what it lacks."""
+    arrays, dim = section.arrays, section.arrays["mean"].size
+    triangle = arrays.get("covariance", arrays.get("second"))
+    if triangle is None:
+        rank = rank_of(arrays["factor"].size, dim)
+        factor = np.zeros((rank, dim))
+        factor[np.triu_indices(rank, m=dim)] = arrays["factor"]
+        left_out = max(section.notes.get("rest", 0.0), 0.0) * (dim - rank) / dim
+        return np.asarray(factor.T @ factor + left_out * np.eye(dim))
+    matrix = np.zeros((dim, dim))
+    matrix[np.triu_indices(dim)] = triangle
+    return np.asarray(matrix + np.triu(matrix, 1).T)
+
+
+def _nearly_same(clients: Clients, known: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Return pairs of clients whose means and correlations agree more closely than two independent samples can."""
+    sent: dict[str, Section] = {}
+    for name, sections in clients.items():
+        for section in sections:
+            if section.kind in ("moments", "thirds") and MIN_ROWS < section.count < math.inf:
+                sent.setdefault(name, section)
+    chances, same = len(sent) * (len(sent) - 1) / 2, set(known)
+    for (first, one), (second, other) in combinations(sent.items(), 2):
+        if one.count == other.count and (first, second) in same:
+            continue
+        if MIN_RATIO < one.count / other.count < 1 / MIN_RATIO and _chance(one, other) * chances < MAX_CHANCE:
+            yield first, second
+
+
+def _chance(one: Section, other: Section) -> float:
+    """Return about how likely independent rows of one distribution agree so closely in means and correlations.
+
+    Where both were standardized or whitened, what that makes alike tells nothing.
+    """
+    from scipy.stats import chi2
+
+    noise = 1 / one.count + 1 / other.count
+    diagonals = [_variances(section) for section in (one, other)]
+    live = (diagonals[0] > 0) & (diagonals[1] > 0)
+    variance = (diagonals[0] + diagonals[1])[live] / 2
+    offsets = [section.arrays["mean"][live] / np.sqrt(variance) for section in (one, other)]
+    apart = float(((offsets[0] - offsets[1]) ** 2).mean() / noise) if live.any() else 1.0
+    is_standardized = max(float(np.abs(offset).max(initial=0.0)) for offset in offsets) < STANDARDIZED
+    if not live.any() or (apart > MAX_RELATIVE and not is_standardized):
+        return 1.0
+    roots = [_covariance(section)[np.ix_(live, live)] for section in (one, other)]
+    first, second = (c / np.sqrt(np.outer(np.diagonal(c), np.diagonal(c))) for c in roots)
+    dim = len(first)
+    free = dim**2 / float((first**2).sum())  # independent features that vary as much
+    chance = 1.0 if is_standardized else float(chi2.cdf(free * apart, free))
+    upper = np.triu_indices(dim, 1)
+    if dim > 1 and max(float(np.abs(c[upper]).max()) for c in (first, second)) > STANDARDIZED:
+        pairs = free * (free - 1) / 2 + 0.5
+        typical = float(((1 - first[upper] ** 2) ** 2).mean())
+        chance *= float(chi2.cdf(pairs * ((first - second)[upper] ** 2).mean() / max(typical * noise, 1e-300), pairs))
+    return chance
+
+
+def _variances(section: Section) -> np.ndarray:
+    triangle = section.arrays.get("covariance", section.arrays.get("second"))
+    return np.diagonal(_covariance(section)) if triangle is None else triangle[_diagonal(triangle)]
