@@ -107,13 +107,8 @@ class Report:
         above = [line for metric in self.scores.metrics for line in self._lines_of_pairs(metric)]
         models = "\n".join(self._model_verdicts())
         summary = [line for line in self.scores.summary() if line not in above and line not in models]
-        lines = [
-            *summary,
-            *leading_clients(self.scores),
-            *cautions,
-            *self.notes,
-            *(line for line in self.scores.conventions if line not in cautions),
-        ]
+        made = [line for line in self.scores.conventions if line not in cautions]
+        lines = [*summary, *leading_clients(self.scores), *cautions, *self.notes, *made]
         return [PYTHON_ONLY.sub("", line) for line in lines]
 
     @property

@@ -1,4 +1,4 @@
-"""Which clients' rows or summaries are to be looked at before any score: unlike the others', clipped, or there twice."""
+"""Cautions about the clients themselves, before any score: unlike the others, clipped, or there twice."""
 
 from __future__ import annotations
 
@@ -23,32 +23,23 @@ def with_client_cautions(tables: Sequence[Cells], names: Sequence[str], generato
     They are about rows that are here, else about the mean and covariance that FID has of a client, and not about
     distributions.
     """
-    rows = {
-        name: own for i, name in enumerate(names) if (own := _rows(table.clients[i] for table in tables)) is not None
-    }
-    spreads = {name: Spread.of_rows(own) for name, own in rows.items()}
-    for i, name in enumerate(names):
-        if name not in spreads and (known := spread_of([table.real[i] for table in tables])) is not None:
-            spreads[name] = known
-    made = {}
-    for g, name in enumerate(generators):
-        if (own := _rows(table.generators[g] for table in tables)) is not None:
-            made[name] = own
-    lines = unlike_clients({name: spreads[name] for name in names if name in spreads})
-    lines += [*clipped_clients(rows), *shared_rows(rows, made)]
+    clients = zip(names, zip(*(table.clients for table in tables), strict=True), strict=True)
+    made = zip(generators, zip(*(table.generators for table in tables), strict=True), strict=True)
+    rows, generated = ({n: x for n, s in side if (x := _rows(s)) is not None} for side in (clients, made))
+    spreads = {}
+    for name, summaries in zip(names, zip(*(table.real for table in tables), strict=True), strict=True):
+        known = [s for s in summaries if isinstance(s, Moments) and s.count < math.inf]
+        if name in rows:
+            spreads[name] = Spread.of_rows(rows[name])
+        elif known:
+            variance = np.diagonal(to_numpy(known[0].cov))
+            spreads[name] = Spread(known[0].count, to_numpy(known[0].mean), variance)
+    lines = [*unlike_clients(spreads), *clipped_clients(rows), *shared_rows(rows, generated)]
     first, *others = tables
     return (replace(first, cautions=(*lines, *first.cautions)), *others)
 
 
-def _rows(samples: Any) -> Any:
+def _rows(samples: Sequence[Sample | None]) -> Any:
     """Return the rows of one party that are here and were not drawn for it; None where there are none."""
-    seen: list[Sample] = [s for s in samples if s is not None and s.rows is not None]
-    return next((s.rows for s in seen if not s.is_drawn and not s.is_stand_in), None)
-
-
-def spread_of(summaries: Sequence[Any]) -> Spread | None:
-    """Return the location and scale that the first mean and covariance among summaries of one client tell."""
-    for summary in summaries:
-        if isinstance(summary, Moments) and summary.count < math.inf:
-            return Spread(summary.count, to_numpy(summary.mean), np.diagonal(to_numpy(summary.cov)))
-    return None
+    seen = [s for s in samples if s is not None and s.rows is not None and not s.is_drawn and not s.is_stand_in]
+    return seen[0].rows if seen else None

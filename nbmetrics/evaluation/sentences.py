@@ -63,8 +63,9 @@ def headline(scores: ScoresProtocol, metric: str) -> str:
 
 
 def leading_clients(scores: ScoresProtocol) -> list[str]:
-    """Return a line for each distance of which one client makes most of avg for most generators, such as
-    "west makes 99.9 % of FID avg: 211,668 against 0.6 and 1.3".
+    """Return a line for each distance of which one client makes most of avg, for most of the generators.
+
+    Such as "west makes 99.9 % of FID avg: 211,668 against 0.6 and 1.3"; of several generators for the best led ones.
     """
     lines = []
     for metric in scores.metrics:
@@ -74,33 +75,29 @@ def leading_clients(scores: ScoresProtocol) -> list[str]:
         if client is None or 2 * leaders.count(client) <= len(leaders):
             continue
         g = min((g for g, leader in enumerate(leaders) if leader == client), key=lambda g: float(cells.avg[g]))
-        own = cells.by_client[g]
-        others = [float(v) for i, v in enumerate(own) if i != client and scores.weights[i]]
-        apart = (
-            [figure(v, 2) for v in others] if len(others) < 4 else [figure(v, 2) for v in (min(others), max(others))]
-        )
-        listed = f"{', '.join(apart[:-1])} and {apart[-1]}" if len(apart) > 1 else apart[0]
-        listed = f"{apart[0]} to {apart[1]}" if len(others) > 3 else listed
+        own, label = cells.by_client[g], f"{scores.plain_label(metric)} avg"
+        if len(leaders) > 1:
+            others = f"{leaders.count(client)} of {len(leaders)} generators"
+            label += f" of {scores.generators[g]} (and most for {others})"
         part = float(scores.weights[client] * own[client] / cells.avg[g])
         share = f"{100 * part:.3g} %" if part < 0.9995 else "more than 99.9 %"
-        who = f" of {scores.generators[g]}" if len(leaders) > 1 else ""
-        of_all = "" if leaders.count(client) < len(leaders) else " (as for every generator)"
         value = numeral(float(own[client]), ",.0f") if own[client] >= 1e3 else figure(float(own[client]), 3)
-        label = f"{scores.plain_label(metric)} avg{who}{of_all * (len(leaders) > 1)}"
-        lines.append(f"{scores.names[client]} makes {share} of {label}: {value} against {listed}.")
+        rest = [float(v) for i, v in enumerate(own) if i != client and scores.weights[i]]
+        few = [figure(v, 2) for v in rest]
+        against = " and ".join(few) if len(few) < 3 else f"{figure(min(rest), 2)} to {figure(max(rest), 2)}"
+        lines.append(f"{scores.names[client]} makes {share} of {label}: {value} against {against}.")
     return lines
 
 
 def _leader(by_client: np.ndarray, weights: Sequence[float]) -> int | None:
-    """Return the client that makes most of an avg, and has a far higher score than the others; None where none does."""
-    shares = np.where(np.array(weights) > 0, by_client, 0.0) * np.array(weights)
-    if np.isnan(shares).any() or np.isinf(shares).any() or np.count_nonzero(weights) < 2:
+    """Return the client that makes most of an avg by a far higher score than the others'; None where none does."""
+    parts = np.where(np.array(weights) > 0, by_client, 0.0) * np.array(weights)
+    if not np.isfinite(parts).all() or np.count_nonzero(weights) < 2:
         return None
-    first = int(np.argmax(shares))
-    others = float(np.abs(np.delete(shares, first)).sum())
-    mean = others / max(1.0 - weights[first], 1e-300)
-    is_most = shares[first] > MIN_LEADING_SHARE * (shares[first] + others) > 0.0
-    return first if is_most and by_client[first] > MIN_LEADING_RATIO * mean else None
+    first = int(np.argmax(parts))
+    others = float(np.abs(np.delete(parts, first)).sum())
+    is_far = by_client[first] * (1.0 - weights[first]) > MIN_LEADING_RATIO * others
+    return first if is_far and parts[first] * (1.0 - MIN_LEADING_SHARE) > MIN_LEADING_SHARE * others else None
 
 
 def _differ(shown: Winners, plain: Winners) -> bool:

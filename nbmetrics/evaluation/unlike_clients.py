@@ -22,7 +22,7 @@ MIN_ROWS = 5
 # How many clients are named at most, and how far (as a factor of its limit) the first of two may be from the other.
 MAX_NAMED = 5
 # Of log scales above and below the others', and of the 25 % and 50 % quantiles of |z|: how many spreads away, and the
-# least spread. Tuned on 1,000 federations with one altered client and without, as tests/acceptance/step25/sites.py draws.
+# least spread. Tuned on 1,000 federations with and without an altered client (tests/acceptance/step25/sites.py).
 LIMITS, LEAST = np.array([2.7, 3.0, 2.7, 3.0]), np.array([0.07, 0.06, 0.2, 0.2])
 QUANTILES = (0.25, 0.5)
 # Variance of a log scale for each row; how much unlike means (B/T) and unlike scales widen the spreads.

@@ -19,8 +19,8 @@ from .summary_codec import rank_of
 
 # How closely the numbers of one site agree with themselves, summarized anew: in another order, or as float32.
 AGREEMENT = {"<f8": 1e-9, "<f4": 1e-6}
-# Two sites nearly agree where chance makes that in fewer than so many federations, and the squares of their differences
-# are below this share of what independent rows have; sites of fewer rows, or sizes more unlike than this, are not compared.
+# Two sites nearly agree where chance makes that in fewer than so many federations, and their squared differences are
+# below this share of what independent rows have; of fewer rows, or more unlike sizes, sites are not compared.
 MAX_CHANCE, MAX_RELATIVE, MIN_ROWS, MIN_RATIO = 1e-4, 0.3, 10, 0.5
 # Means (in deviations) and correlations below this are 0 because a site made them so.
 STANDARDIZED = 1e-6

@@ -135,10 +135,8 @@ class _Neighbors(RowsMetric):
         sides = {"real": distinct_of(real), "generated": distinct_of(generated)}
         shares = {side: float(np.mean(rows.counts[rows.inverse] > self.k)) for side, rows in sides.items()}
         said = " and ".join(f"{share:.0%} of the {side} rows" for side, share in shares.items() if share > MAX_COPIED)
-        fix = "leave repeated rows out, or take a larger k"
-        return f"the neighbour {self.k} of {said} lies at distance 0 (copies), so their balls are empty: {fix}" * bool(
-            said
-        )
+        line = f"neighbour {self.k} of {said} lies at distance 0 (copies), so their balls are empty"
+        return f"{line}: leave repeated rows out, or take a larger k" if said else ""
 
     def terms(self, real: Rows, generated: Rows) -> dict[str, float]:
         """The score, under its name."""
