@@ -62,6 +62,7 @@ class Difference(NamedTuple):
     excess: np.ndarray
 
 
+@np.errstate(all="ignore")
 def unlike_clients(spreads: Mapping[str, Spread]) -> list[str]:
     """Return a sentence for each client whose location or scale is outside the others' spread, the farthest first."""
     known = {n: s for n, s in spreads.items() if MIN_ROWS <= s.count < math.inf and (s.variance > 0).any()}
@@ -85,9 +86,9 @@ def difference(spreads: Mapping[str, Spread], name: str) -> Difference:
     k, is_other = len(spreads), np.arange(len(spreads)) != own
     within, between = variances[is_other].mean(axis=0), means[is_other].var(axis=0)
     total = within + between
-    lively = total > 1e-6 * np.median(total[total > 0])
-    if not lively.any():
+    if not (total > 0).any():
         return Difference(0.0, 0.0, np.zeros(len(LIMITS)))
+    lively = total > 1e-6 * np.median(total[total > 0])
     total, between, means, variances = (x[..., lively] for x in (total, between, means, variances))
     # Of few others the means vary more than is seen.
     reach = between * (k / (k - 2)) * (1 + 2 / (k - 2))
@@ -102,7 +103,7 @@ def difference(spreads: Mapping[str, Spread], name: str) -> Difference:
     spread = others.var(axis=1, ddof=1) + np.array([ABOVE * logs[is_other].var(ddof=1), 0.0, 0.0, 0.0])
     spread = spread * (1 + 1 / (k - 1)) * (1 + 1 / (k - 2)) + LEAST**2 + NOISE / counts[own]
     spread += np.array([0.0, (BELOW * unlike) ** 2, share / len(total), share / len(total)])
-    excess = (statistics[:, own] - middle) / np.sqrt(spread) / LIMITS
+    excess = np.nan_to_num((statistics[:, own] - middle) / np.sqrt(spread) / LIMITS)
     log_ratio = float(logs[own] - np.median(logs[is_other]))
     return Difference(log_ratio, float(np.median(z[own])), excess)
 
@@ -125,7 +126,7 @@ def _camps(spreads: Mapping[str, Spread]) -> list[str]:
     if len(spreads) < 2:
         return []
     names = list(spreads)
-    scales = [math.sqrt(spread.variance.mean()) for spread in spreads.values()]
+    scales = [math.sqrt(max(spread.variance.mean(), 0.0)) for spread in spreads.values()]
     low, high = int(np.argmin(scales)), int(np.argmax(scales))
     if scales[high] > MAX_RATIO * scales[low] > 0.0:
         ratio = _times(scales[high] / scales[low])

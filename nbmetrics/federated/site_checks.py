@@ -7,7 +7,7 @@ that is there twice, and clipping hides its scale.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -20,8 +20,8 @@ from .summary_codec import rank_of
 # How closely the numbers of one site agree with themselves, summarized anew: in another order, or as float32.
 AGREEMENT = {"<f8": 1e-9, "<f4": 1e-6}
 # Two sites nearly agree where chance makes that in fewer than so many federations, and their squared differences are
-# below this share of what independent rows have; of fewer rows, or more unlike sizes, sites are not compared.
-MAX_CHANCE, MAX_RELATIVE, MIN_ROWS, MIN_RATIO = 1e-4, 0.3, 10, 0.5
+# below this share of what independent rows have.
+MAX_CHANCE, MAX_RELATIVE = 1e-4, 0.3
 # Means (in deviations) and correlations below this are 0 because a site made them so.
 STANDARDIZED = 1e-6
 MAX_NAMES_SHOWN = 5
@@ -39,7 +39,8 @@ def site_cautions(clients: Clients, unchecked: Sequence[str]) -> tuple[str, ...]
     lines += [
         f"{first!r} and {second!r} sent nearly the same means and correlations, which different rows would not have: "
         "the same rows in two files count twice."
-        for first, second in _nearly_same(clients, same)
+        for first, second in nearly_same(clients)
+        if second not in {copy for _, copy in same}
     ][:MAX_NAMES_SHOWN]
     rows = {n: p.arrays["rows"] for n, parts in clients.items() for p in parts[:1] if p.kind == "rows"}
     shared = [] if same else shared_rows(rows, {})
@@ -124,50 +125,46 @@ def _covariance(section: Section) -> np.ndarray:
     return np.asarray(matrix + np.triu(matrix, 1).T)
 
 
-def _nearly_same(clients: Clients, known: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+def nearly_same(clients: Clients) -> Iterator[tuple[str, str]]:
     """Return pairs of clients whose means and correlations agree more closely than two independent samples can."""
-    sent: dict[str, Section] = {}
-    for name, sections in clients.items():
-        for section in sections:
-            if section.kind in ("moments", "thirds") and MIN_ROWS < section.count < math.inf:
-                sent.setdefault(name, section)
-    chances, same = len(sent) * (len(sent) - 1) / 2, set(known)
-    for (first, one), (second, other) in combinations(sent.items(), 2):
-        if one.count == other.count and (first, second) in same:
-            continue
-        if MIN_RATIO < one.count / other.count < 1 / MIN_RATIO and _chance(one, other) * chances < MAX_CHANCE:
-            yield first, second
+    sent = {n: part for n, parts in clients.items() for part in parts if part.kind in ("moments", "thirds")}
+    spreads = {n: spread for n, part in sent.items() if (spread := _spread([part])) and 10 < spread.count < math.inf}
+    chances = math.comb(len(spreads), 2)
+    for first, second in combinations(spreads, 2):
+        sizes = sorted([spreads[first].count, spreads[second].count])
+        apart = mean_distance(spreads[first], spreads[second])
+        if sizes[1] < 2 * sizes[0] and apart < MAX_RELATIVE:
+            covariances = [_covariance(sent[name]) for name in (first, second)]
+            if _chance(apart, covariances, sum(1 / size for size in sizes)) * chances < MAX_CHANCE:
+                yield first, second
 
 
-def _chance(one: Section, other: Section) -> float:
+def mean_distance(one: Spread, other: Spread) -> float:
+    """Return how far two means lie apart, squared, over what independent rows have; 0 where both are standardized."""
+    live = (one.variance > 0) & (other.variance > 0)
+    scale = np.sqrt((one.variance + other.variance)[live] / 2)
+    first, second = one.mean[live] / scale, other.mean[live] / scale
+    if not live.any():
+        return math.inf
+    if max(np.abs(first).max(), np.abs(second).max()) < STANDARDIZED:
+        return 0.0
+    return float(((first - second) ** 2).mean()) / (1 / one.count + 1 / other.count)
+
+
+def _chance(apart: float, covariances: Sequence[np.ndarray], noise: float) -> float:
     """Return about how likely independent rows of one distribution agree so closely in means and correlations.
 
-    Where both were standardized or whitened, what that makes alike tells nothing.
+    What was standardized (`apart` is 0) or whitened is alike anyway, and tells nothing.
     """
     from scipy.stats import chi2
 
-    noise = 1 / one.count + 1 / other.count
-    diagonals = [_variances(section) for section in (one, other)]
-    live = (diagonals[0] > 0) & (diagonals[1] > 0)
-    variance = (diagonals[0] + diagonals[1])[live] / 2
-    offsets = [section.arrays["mean"][live] / np.sqrt(variance) for section in (one, other)]
-    apart = float(((offsets[0] - offsets[1]) ** 2).mean() / noise) if live.any() else 1.0
-    is_standardized = max(float(np.abs(offset).max(initial=0.0)) for offset in offsets) < STANDARDIZED
-    if not live.any() or (apart > MAX_RELATIVE and not is_standardized):
-        return 1.0
-    roots = [_covariance(section)[np.ix_(live, live)] for section in (one, other)]
-    first, second = (c / np.sqrt(np.outer(np.diagonal(c), np.diagonal(c))) for c in roots)
-    dim = len(first)
-    free = dim**2 / float((first**2).sum())  # independent features that vary as much
-    chance = 1.0 if is_standardized else float(chi2.cdf(free * apart, free))
-    upper = np.triu_indices(dim, 1)
-    if dim > 1 and max(float(np.abs(c[upper]).max()) for c in (first, second)) > STANDARDIZED:
+    live = np.all([np.diagonal(c) > 0 for c in covariances], axis=0)
+    first, second = (c[np.ix_(live, live)] / np.sqrt(np.outer(*[np.diagonal(c)[live]] * 2)) for c in covariances)
+    free = len(first) ** 2 / float((first**2).sum())  # as many independent features would vary as much
+    chance = float(chi2.cdf(free * apart, free)) if apart else 1.0
+    upper = np.triu_indices(len(first), 1)
+    if len(first) > 1 and max(np.abs(first[upper]).max(), np.abs(second[upper]).max()) > STANDARDIZED:
         pairs = free * (free - 1) / 2 + 0.5
-        typical = float(((1 - first[upper] ** 2) ** 2).mean())
-        chance *= float(chi2.cdf(pairs * ((first - second)[upper] ** 2).mean() / max(typical * noise, 1e-300), pairs))
+        expected = max(float(((1 - first[upper] ** 2) ** 2).mean()) * noise, 1e-300)
+        chance *= float(chi2.cdf(pairs * ((first - second)[upper] ** 2).mean() / expected, pairs))
     return chance
-
-
-def _variances(section: Section) -> np.ndarray:
-    triangle = section.arrays.get("covariance", section.arrays.get("second"))
-    return np.diagonal(_covariance(section)) if triangle is None else triangle[_diagonal(triangle)]

@@ -24,7 +24,7 @@ def with_west(change):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda x: 37 * x + 120, "are 37 times as spread"),
+        (lambda x: 37 * x + 120, "times as spread as the others' and lie 12"),
         (lambda x: 99 * x, "times as spread"),
         (lambda x: 1.8 * x, "are 1.8 times as spread"),
         (lambda x: x + 120, "standard deviations away"),
