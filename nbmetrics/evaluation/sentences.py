@@ -70,7 +70,8 @@ def leading_clients(scores: ScoresProtocol) -> list[str]:
     lines = []
     for metric in scores.metrics:
         cells = scores.result(metric)
-        leaders = [_leader(own, scores.weights) for own in cells.by_client] if cells.metric.is_distance else []
+        has_zero = not cells.metric.higher_is_better and cells.metric.best is None
+        leaders = [_leader(own, scores.weights) for own in cells.by_client] if has_zero else []
         client = max(set(leaders), key=leaders.count, default=None)
         if client is None or 2 * leaders.count(client) <= len(leaders):
             continue

@@ -64,9 +64,9 @@ def test_exact_distributions_may_be_alike():
 @pytest.mark.parametrize(
     ("factor", "offset", "words"),
     [
-        (1000.0, 0.0, "are 1,0.. times as spread"),
+        (1000.0, 0.0, "are (9..|1,0..) times as spread"),
         (37.0, 120.0, "are 3. times as spread as the others' and lie .* standard deviations away"),
-        (1e-3, 0.0, "are 0.001.? times as spread"),
+        (1e-3, 0.0, "are 0.00(09.|1.?) times as spread"),
         (1.0, 120.0, "lie 1.. standard deviations away from theirs"),
     ],
 )
@@ -85,7 +85,7 @@ def test_the_site_of_the_review_that_forgot_to_standardize():
     assert [line[:4] for line in said(sites)] == ["'c':"]
     assert [line[:4] for line in said(sites, rank=4)] == ["'c':"]
     two = said({"a": sites["a"], "c": sites["c"]})
-    assert [line[:55] for line in two] == ["The values of 'c' are 1,003 times as spread as those of"[:55]]
+    assert re.match("The values of 'c' are 1,0.. times as spread as those of 'a': other preprocessing", *two)
 
 
 @pytest.mark.parametrize("metrics", ["fid", "kid", ["fid", "kid"]])
