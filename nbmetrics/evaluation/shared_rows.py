@@ -18,7 +18,7 @@ class Digests(NamedTuple):
     """The distinct rows of one party as sorted numbers, how many rows it has, and how often two of them are equal."""
 
     distinct: np.ndarray
-    count: int
+    size: int
     repeats: float
 
     @classmethod
@@ -30,7 +30,7 @@ class Digests(NamedTuple):
 
     def is_copy(self, other: Digests, common: int) -> bool:
         """Whether so many common rows are most of one of them, and more than rows of few possible values have."""
-        by_chance = self.count * other.count * min(self.repeats, other.repeats)
+        by_chance = self.size * other.size * min(self.repeats, other.repeats)
         return common >= MIN_SHARE * min(len(self.distinct), len(other.distinct)) and common > MIN_TIMES * by_chance
 
 
@@ -42,7 +42,7 @@ def shared_rows(clients: Mapping[str, Any], generators: Mapping[str, Any]) -> li
     real, made = ({n: Digests.of(x) for n, x in side.items() if is_on_host(x)} for side in (clients, generators))
     names, parties = list(real), list(real.values())
     lines = [
-        f"{names[i]!r} and {names[j]!r} share {common:,} rows (of {parties[i].count:,} and {parties[j].count:,}): "
+        f"{names[i]!r} and {names[j]!r} share {common:,} rows (of {parties[i].size:,} and {parties[j].size:,}): "
         "what two clients hold counts twice."
         for i, j, common in _common(parties)
         if parties[i].is_copy(parties[j], common)

@@ -40,7 +40,7 @@ MIN_AT_BOUND, MIN_TIMES, MIN_SHARE_CLIPPED = 3, 4.0, 0.5
 class Spread(NamedTuple):
     """What a client's summary says of its location and scale: rows, mean and variance of each feature, (d,)."""
 
-    count: float
+    size: float
     mean: np.ndarray
     variance: np.ndarray
 
@@ -65,9 +65,9 @@ class Difference(NamedTuple):
 @np.errstate(all="ignore")
 def unlike_clients(spreads: Mapping[str, Spread]) -> list[str]:
     """Return a sentence for each client whose location or scale is outside the others' spread, the farthest first."""
-    known = {n: s for n, s in spreads.items() if MIN_ROWS <= s.count < math.inf and (s.variance > 0).any()}
+    known = {n: s for n, s in spreads.items() if MIN_ROWS <= s.size < math.inf and (s.variance > 0).any()}
     step = max(1, sum(spread.mean.size for spread in known.values()) // MAX_NUMBERS)
-    left = {n: Spread(s.count, s.mean[::step], s.variance[::step]) for n, s in known.items()}
+    left = {n: Spread(s.size, s.mean[::step], s.variance[::step]) for n, s in known.items()}
     lines: list[str] = []
     while len(left) > 2 and len(lines) < MAX_NAMED:
         differences = {name: difference(left, name) for name in left}

@@ -128,10 +128,10 @@ def _covariance(section: Section) -> np.ndarray:
 def nearly_same(clients: Clients) -> Iterator[tuple[str, str]]:
     """Return pairs of clients whose means and correlations agree more closely than two independent samples can."""
     sent = {n: part for n, parts in clients.items() for part in parts if part.kind in ("moments", "thirds")}
-    spreads = {n: spread for n, part in sent.items() if (spread := _spread([part])) and 10 < spread.count < math.inf}
+    spreads = {n: spread for n, part in sent.items() if (spread := _spread([part])) and 10 < spread.size < math.inf}
     chances = math.comb(len(spreads), 2)
     for first, second in combinations(spreads, 2):
-        sizes = sorted([spreads[first].count, spreads[second].count])
+        sizes = sorted([spreads[first].size, spreads[second].size])
         apart = mean_distance(spreads[first], spreads[second])
         if sizes[1] < 2 * sizes[0] and apart < MAX_RELATIVE:
             covariances = [_covariance(sent[name]) for name in (first, second)]
@@ -148,7 +148,7 @@ def mean_distance(one: Spread, other: Spread) -> float:
         return math.inf
     if max(np.abs(first).max(), np.abs(second).max()) < STANDARDIZED:
         return 0.0
-    return float(((first - second) ** 2).mean()) / (1 / one.count + 1 / other.count)
+    return float(((first - second) ** 2).mean()) / (1 / one.size + 1 / other.size)
 
 
 def _chance(apart: float, covariances: Sequence[np.ndarray], noise: float) -> float:
