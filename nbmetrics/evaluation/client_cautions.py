@@ -17,6 +17,7 @@ from .shared_rows import shared_rows
 from .unlike_clients import Spread, clipped_clients, unlike_clients
 
 
+@np.errstate(all="ignore")
 def with_client_cautions(tables: Sequence[Cells], names: Sequence[str], generators: Sequence[str]) -> tuple[Cells, ...]:
     """Return the tables of all metrics; the first has cautions about the clients themselves.
 

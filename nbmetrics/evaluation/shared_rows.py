@@ -76,8 +76,7 @@ def _row_digests(rows: Any) -> np.ndarray:
     factors = np.random.default_rng(0).integers(2**63, size=rows.shape[1], dtype=np.uint64) * np.uint64(2)
     factors += np.uint64(1)
     sums = np.empty(rows.shape[0], dtype=np.uint64)
-    with np.errstate(all="ignore"):
-        for block in row_blocks(rows.shape[0], 16 * rows.shape[1]):
-            words = (to_numpy(rows[block, :]).astype(np.float32) + np.float32(0.0)).view(np.uint32)
-            sums[block] = (words * factors).sum(axis=1, dtype=np.uint64)
+    for block in row_blocks(rows.shape[0], 16 * rows.shape[1]):
+        words = (to_numpy(rows[block, :]).astype(np.float32) + np.float32(0.0)).view(np.uint32)
+        sums[block] = (words * factors).sum(axis=1, dtype=np.uint64)
     return sums

@@ -62,7 +62,6 @@ class Difference(NamedTuple):
     excess: np.ndarray
 
 
-@np.errstate(all="ignore")
 def unlike_clients(spreads: Mapping[str, Spread]) -> list[str]:
     """Return a sentence for each client whose location or scale is outside the others' spread, the farthest first."""
     known = {n: s for n, s in spreads.items() if MIN_ROWS <= s.size < math.inf and (s.variance > 0).any()}

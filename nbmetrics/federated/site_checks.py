@@ -28,6 +28,7 @@ MAX_NAMES_SHOWN = 5
 Clients = Mapping[str, Sequence[Section]]
 
 
+@np.errstate(all="ignore")
 def site_cautions(clients: Clients, unchecked: Sequence[str]) -> tuple[str, ...]:
     """Return sentences about clients, by name: their sections, and which of them sent no checksum."""
     lines = [_without_checksum(unchecked)] if unchecked else []
