@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
+from typing import Any
 
 import numpy as np
 
@@ -29,8 +30,8 @@ Clients = Mapping[str, Sequence[Section]]
 
 
 @np.errstate(all="ignore")
-def site_cautions(clients: Clients, unchecked: Sequence[str]) -> tuple[str, ...]:
-    """Return sentences about clients, by name: their sections, and which of them sent no checksum."""
+def site_cautions(clients: Clients, unchecked: Sequence[str], generators: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return sentences about clients, by name: their sections, which of them sent no checksum, and generated rows."""
     lines = [_without_checksum(unchecked)] if unchecked else []
     same = list(same_sites(clients))
     lines += [
@@ -44,9 +45,22 @@ def site_cautions(clients: Clients, unchecked: Sequence[str]) -> tuple[str, ...]
         if second not in {copy for _, copy in same}
     ][:MAX_NAMES_SHOWN]
     rows = {n: p.arrays["rows"] for n, parts in clients.items() for p in parts[:1] if p.kind == "rows"}
-    shared = [] if same else shared_rows(rows, {})
+    shared = shared_rows({} if same else rows, generators)
     spreads = {name: spread for name, sections in clients.items() if (spread := _spread(sections)) is not None}
+    shared += [
+        f"Generator {name!r} has the number of rows and the means of client {client!r}: copies score better than new rows."
+        for name, generated in generators.items()
+        for client, spread in spreads.items()
+        if client not in rows and _is_copy(Spread.of_rows(generated), spread)
+    ]
     return (*lines, *unlike_clients(spreads), *clipped_clients(rows), *shared)
+
+
+def _is_copy(generated: Spread, client: Spread) -> bool:
+    """Whether both have as many rows and the same mean, which is not 0 because both were standardized."""
+    scale = np.sqrt(np.maximum(client.variance, 1e-300))
+    offsets = np.abs(generated.mean / scale).max(), np.abs((generated.mean - client.mean) / scale).max()
+    return bool(generated.size == client.size and offsets[0] > STANDARDIZED and offsets[1] < STANDARDIZED)
 
 
 def _without_checksum(names: Sequence[str]) -> str:

@@ -100,6 +100,16 @@ def test_a_late_file_with_nearly_the_same_rows_is_named(metrics, is_standardized
     assert said(sites, metrics) == []
 
 
+@pytest.mark.parametrize("metrics", ["fid", "kid", "recall"])
+def test_a_generator_that_is_one_site_is_named(metrics):
+    sites = sites_of()
+    sent = {n: nm.federated.client_summary(x, metrics, reveal_rows=metrics == "recall") for n, x in sites.items()}
+    generators = {"new": sites["site 2"] + 0.01, "copy": sites["site 1"][::-1]}
+    cautions = nm.federated.aggregate(sent, None, generators, metrics).cautions
+    (line,) = [line for line in cautions if "copies score better" in line]
+    assert "'copy'" in line and "'site 1'" in line
+
+
 def standardized(rows):
     return (rows - rows.mean(axis=0)) / rows.std(axis=0)
 
