@@ -48,7 +48,7 @@ def site_cautions(clients: Clients, unchecked: Sequence[str], generators: Mappin
     shared = shared_rows({} if same else rows, generators)
     spreads = {name: spread for name, sections in clients.items() if (spread := _spread(sections)) is not None}
     shared += [
-        f"Generator {name!r} has the number of rows and the means of client {client!r}: copies score better than new rows."
+        f"Generator {name!r} has the number of rows and the means of client {client!r}: copies score better than new."
         for name, generated in generators.items()
         for client, spread in spreads.items()
         if client not in rows and _is_copy(Spread.of_rows(generated), spread)
