@@ -23,7 +23,7 @@ from ..evaluation.display import STAR, cells_of, parts_of, reading_notes, table_
 from ..evaluation.model_sentences import model_verdict
 from ..evaluation.models import has_runs, models_of
 from ..evaluation.scores import Scores
-from ..evaluation.sentences import PAIRS, headline, shown_label
+from ..evaluation.sentences import PAIRS, headline, leading_clients, shown_label
 from ..federation import Federation, Generator
 from ..federation.by_client import ByClient
 from ..summaries.reference import Moments
@@ -107,7 +107,8 @@ class Report:
         above = [line for metric in self.scores.metrics for line in self._lines_of_pairs(metric)]
         models = "\n".join(self._model_verdicts())
         summary = [line for line in self.scores.summary() if line not in above and line not in models]
-        lines = [*summary, *cautions, *self.notes, *(line for line in self.scores.conventions if line not in cautions)]
+        made = [line for line in self.scores.conventions if line not in cautions]
+        lines = [*summary, *leading_clients(self.scores), *cautions, *self.notes, *made]
         return [PYTHON_ONLY.sub("", line) for line in lines]
 
     @property
@@ -239,6 +240,7 @@ def as_json(report: Report) -> bytes:
         "flips": {metric: _flips(scores, metric) for metric in scores.metrics if report.has_intervals},
         **(_models(scores) if has_runs(scores) else {}),
         "summary": scores.summary(),
+        "leading_clients": leading_clients(scores),
         "notes": list(report.notes),
         "conventions": scores.conventions,
         "cautions": scores.cautions,

@@ -16,7 +16,7 @@ from ..metrics.base import Metric
 from ..ranking import TIE, figure
 from .models import has_runs
 from .scores_protocol import ScoresProtocol
-from .sentences import shown_label
+from .sentences import leading_clients, shown_label
 from .winners import AGGREGATES, Winners, is_about_zero, lies_below_zero, winners_of
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def as_text(scores: ScoresProtocol) -> str:
         for generator, cells in zip(scores.generators, cells_of(scores, name), strict=True):
             parts = dict(zip(parts_of(scores, name), map(str, cells), strict=True))
             rows.append({"generator": generator, "metric": name, **parts})
-    said = [*scores.summary(), *scores.cautions, *reading_notes(scores, STAR), *_made(scores)]
+    said = [*scores.summary(), *leading_clients(scores), *scores.cautions, *reading_notes(scores, STAR), *_made(scores)]
     return "\n".join([_padded(pd.DataFrame(rows)).to_string(index=False), *said])
 
 
@@ -189,7 +189,7 @@ def table_html(scores: ScoresProtocol) -> str:
 
 def words_html(scores: ScoresProtocol) -> str:
     """What it says in words, how to read it, and, in a fold, how it was made."""
-    words = "".join(f"<p>{html.escape(line)}</p>" for line in scores.summary())
+    words = "".join(f"<p>{html.escape(line)}</p>" for line in [*scores.summary(), *leading_clients(scores)])
     words += "".join(f"<p><strong>Caution:</strong> {html.escape(line)}</p>" for line in scores.cautions)
     words += "".join(f"<p><small>{html.escape(line)}</small></p>" for line in reading_notes(scores, "Bold"))
     small = "<br>".join(map(html.escape, _made(scores)))

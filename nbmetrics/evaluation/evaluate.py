@@ -20,6 +20,7 @@ from ..lazy_imports import import_room
 from ..progress import progress_bar
 from ..summaries.stream import Stream
 from .cells import Cells, PoolOnlyClient
+from .client_cautions import with_client_cautions
 from .compute import Evaluation
 from .influence import Influence
 from .samples import show_reading, sources_of
@@ -113,7 +114,7 @@ def evaluate(
     if evaluation.design is not None and not isinstance(evaluation.design, Influence):
         for line in (caution for table in tables for caution in table.cautions):
             warnings.warn(line, BiasWarning, stacklevel=2)
-    return evaluation.to_scores(tables)
+    return evaluation.to_scores(with_client_cautions(tables, evaluation.names, names))
 
 
 def check_any_score(tables: Sequence[Cells]) -> None:

@@ -92,7 +92,9 @@ def aggregate(
     span, sent = _count_range(counts.values()), {name: tuple(part.values()) for name, part in sections.items()}
     results = tuple(replace(r, clients=distributions, span=span, sent=sent[r.name]) for r in results)
     unchecked = [name for name, data in named.items() if not has_checksum(data)]
-    of_sites = site_cautions({name: [part[name] for part in sections.values()] for name in named}, unchecked)
+    drawn = zip(evaluation.generators, results[0].generators, strict=True)
+    made_rows = {name: sample.rows for name, sample in drawn if sample is not None and sample.rows is not None}
+    of_sites = site_cautions({n: [part[n] for part in sections.values()] for n in named}, unchecked, made_rows)
     results = _with_cautions(results, of_sites, evaluation.generators, seed)
     every = [section for part in sections.values() for section in part.values()]
     who = f"{len(sections_by_client)} client{'s' * (len(sections_by_client) > 1)}"

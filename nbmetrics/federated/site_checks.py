@@ -1,4 +1,4 @@
-"""Cautions about the clients' summaries themselves: no checksum, one site under two names, a site of another scale.
+"""Cautions about the clients' summaries themselves: no checksum, one site under two names, a site unlike the others.
 
 All of it is made of what arrived, so of noisy summaries only a copy can be seen: noise that is drawn anew hides a site
 that is there twice, and clipping hides its scale.
@@ -8,30 +8,59 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
+from typing import Any
 
 import numpy as np
 
-from ..ranking import numeral
+from ..evaluation.shared_rows import shared_rows
+from ..evaluation.unlike_clients import Spread, clipped_clients, unlike_clients
 from .serialization import Section
 from .summary_codec import rank_of
 
 # How closely the numbers of one site agree with themselves, summarized anew: in another order, or as float32.
 AGREEMENT = {"<f8": 1e-9, "<f4": 1e-6}
-# A scale is far from the others' beyond this factor, and beyond so many (normalized) median deviations of theirs.
-MIN_FAR_LOG, MIN_FAR_DEVIATIONS = math.log(100.0), 6.0 * 1.4826
+# Two sites nearly agree where chance makes that in fewer than so many federations, and their squared differences are
+# below this share of what independent rows have.
+MAX_CHANCE, MAX_RELATIVE = 1e-4, 0.3
+# Means (in deviations) and correlations below this are 0 because a site made them so.
+STANDARDIZED = 1e-6
 MAX_NAMES_SHOWN = 5
 Clients = Mapping[str, Sequence[Section]]
 
 
-def site_cautions(clients: Clients, unchecked: Sequence[str]) -> tuple[str, ...]:
-    """Return sentences about clients, by name: their sections, and which of them sent no checksum."""
+@np.errstate(all="ignore")
+def site_cautions(clients: Clients, unchecked: Sequence[str], generators: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return sentences about clients, by name: their sections, which of them sent no checksum, and generated rows."""
     lines = [_without_checksum(unchecked)] if unchecked else []
+    same = list(same_sites(clients))
     lines += [
         f"{first!r} and {second!r} sent the same numbers: one site with two names counts twice."
-        for first, second in same_sites(clients)
+        for first, second in same
     ]
-    return (*lines, *_scales(clients))
+    lines += [
+        f"{first!r} and {second!r} sent nearly the same means and correlations, which different rows would not have: "
+        "the same rows in two files count twice."
+        for first, second in nearly_same(clients)
+        if second not in {copy for _, copy in same}
+    ][:MAX_NAMES_SHOWN]
+    rows = {n: p.arrays["rows"] for n, parts in clients.items() for p in parts[:1] if p.kind == "rows"}
+    shared = shared_rows({} if same else rows, generators)
+    spreads = {name: spread for name, sections in clients.items() if (spread := _spread(sections)) is not None}
+    shared += [
+        f"Generator {name!r} has the number of rows and the means of client {client!r}: copies score better than new."
+        for name, generated in generators.items()
+        for client, spread in spreads.items()
+        if client not in rows and _is_copy(Spread.of_rows(generated), spread)
+    ]
+    return (*lines, *unlike_clients(spreads), *clipped_clients(rows), *shared)
+
+
+def _is_copy(generated: Spread, client: Spread) -> bool:
+    """Whether both have as many rows and the same mean, which is not 0 because both were standardized."""
+    scale = np.sqrt(np.maximum(client.variance, 1e-300))
+    offsets = np.abs(generated.mean / scale).max(), np.abs((generated.mean - client.mean) / scale).max()
+    return bool(generated.size == client.size and offsets[0] > STANDARDIZED and offsets[1] < STANDARDIZED)
 
 
 def _without_checksum(names: Sequence[str]) -> str:
@@ -85,59 +114,72 @@ def _diagonal(triangle: np.ndarray) -> np.ndarray:
     return np.cumsum(np.r_[0, np.arange(dim, 1, -1)])
 
 
-def _scales(clients: Clients) -> list[str]:
-    """Return a sentence for each client with far larger or smaller rows than the others, or one where half are."""
-    scales = {name: scale for name, sections in clients.items() if (scale := _scale(sections)) is not None}
-    names, logs = list(scales), np.log(np.array(list(scales.values())).reshape(-1, 2))
-    off = {names[k]: float(ratio) for k, ratio in enumerate(far_off(logs)) if ratio}
-    if not off:
-        return []
-    advice = "check its units, and whether it standardized them as the others did"
-    if 2 * len(off) >= len(names):
-        low, high = (names[place(logs[:, 0])] for place in (np.argmin, np.argmax))
-        ratio = _factor(float(np.ptp(logs[:, 0])))
-        return [f"The rows of {high!r} are about {ratio} times larger than those of {low!r}: {advice}."]
-    return [
-        f"The rows of {name!r} are about {_factor(abs(ratio))} times {'larger' if ratio > 0 else 'smaller'} than those "
-        f"of the other clients (median): {advice}."
-        for name, ratio in off.items()
-    ]
-
-
-def _factor(log: float) -> str:
-    return numeral(float(f"{math.exp(log):.2g}"), ",.0f")
-
-
-def far_off(logs: np.ndarray) -> np.ndarray:
-    """Return (k,) how far the log scale of each client is off the median of the others'; 0 where that is not far.
-
-    `logs` is (k, 2), of the standard deviation and of the root mean square. A change of units moves both alike, while a
-    narrow client has a small deviation alone, and one far from the origin a large mean square.
-    """
-    off = np.zeros(len(logs))
-    for k in range(len(logs) if len(logs) > 1 else 0):
-        others = np.delete(logs, k, axis=0)
-        middle = np.median(others, axis=0)
-        reach = np.maximum(MIN_FAR_LOG, MIN_FAR_DEVIATIONS * np.median(np.abs(others - middle), axis=0))
-        move = logs[k] - middle
-        if (np.abs(move) > reach).all() and move[0] * move[1] > 0:
-            off[k] = move[0]
-    return off
-
-
-def _scale(sections: Sequence[Section]) -> tuple[float, float] | None:
-    """Return the standard deviation and the root mean square of the rows, over all features; None where unknown."""
+def _spread(sections: Sequence[Section]) -> Spread | None:
+    """Return the location and scale of the first section that tells them; None where none does."""
     for section in sections:
-        arrays, variance = section.arrays, 0.0
+        arrays = section.arrays
         if section.kind in ("rows", "own"):
-            mean, variance = arrays["rows"].mean(axis=0), float(arrays["rows"].var(axis=0).sum())
-        elif section.kind in ("moments", "thirds"):
-            mean, triangle = arrays["mean"], arrays.get("covariance", arrays.get("second"))
-            if triangle is None:
-                left_out = mean.size - rank_of(arrays["factor"].size, mean.size)
-                variance = float((arrays["factor"] ** 2).sum()) + left_out * max(section.notes.get("rest", 0.0), 0.0)
-            else:
-                variance = float(triangle[_diagonal(triangle)].sum())
-        if variance > 0.0:
-            return math.sqrt(variance), math.sqrt(variance + float(mean @ mean))
+            return Spread.of_rows(arrays["rows"])
+        if section.kind in ("moments", "thirds"):
+            return Spread(section.count, arrays["mean"], np.diagonal(_covariance(section)))
     return None
+
+
+def _covariance(section: Section) -> np.ndarray:
+    """Return the covariance (d, d) of moments, from a triangle of it, or a factor and the variance of what it lacks."""
+    arrays, dim = section.arrays, section.arrays["mean"].size
+    triangle = arrays.get("covariance", arrays.get("second"))
+    if triangle is None:
+        rank = rank_of(arrays["factor"].size, dim)
+        factor = np.zeros((rank, dim))
+        factor[np.triu_indices(rank, m=dim)] = arrays["factor"]
+        left_out = max(section.notes.get("rest", 0.0), 0.0) * (dim - rank) / dim
+        return np.asarray(factor.T @ factor + left_out * np.eye(dim))
+    matrix = np.zeros((dim, dim))
+    matrix[np.triu_indices(dim)] = triangle
+    return np.asarray(matrix + np.triu(matrix, 1).T)
+
+
+def nearly_same(clients: Clients) -> Iterator[tuple[str, str]]:
+    """Return pairs of clients whose means and correlations agree more closely than two independent samples can."""
+    sent = {n: part for n, parts in clients.items() for part in parts if part.kind in ("moments", "thirds")}
+    spreads = {n: spread for n, part in sent.items() if (spread := _spread([part])) and 10 < spread.size < math.inf}
+    chances = math.comb(len(spreads), 2)
+    for first, second in combinations(spreads, 2):
+        sizes = sorted([spreads[first].size, spreads[second].size])
+        apart = mean_distance(spreads[first], spreads[second])
+        if sizes[1] < 2 * sizes[0] and apart < MAX_RELATIVE:
+            covariances = [_covariance(sent[name]) for name in (first, second)]
+            if _chance(apart, covariances, sum(1 / size for size in sizes)) * chances < MAX_CHANCE:
+                yield first, second
+
+
+def mean_distance(one: Spread, other: Spread) -> float:
+    """Return how far two means lie apart, squared, over what independent rows have; 0 where both are standardized."""
+    live = (one.variance > 0) & (other.variance > 0)
+    scale = np.sqrt((one.variance + other.variance)[live] / 2)
+    first, second = one.mean[live] / scale, other.mean[live] / scale
+    if not live.any():
+        return math.inf
+    if max(np.abs(first).max(), np.abs(second).max()) < STANDARDIZED:
+        return 0.0
+    return float(((first - second) ** 2).mean()) / (1 / one.size + 1 / other.size)
+
+
+def _chance(apart: float, covariances: Sequence[np.ndarray], noise: float) -> float:
+    """Return about how likely independent rows of one distribution agree so closely in means and correlations.
+
+    What was standardized (`apart` is 0) or whitened is alike anyway, and tells nothing.
+    """
+    from scipy.stats import chi2
+
+    live = np.all([np.diagonal(c) > 0 for c in covariances], axis=0)
+    first, second = (c[np.ix_(live, live)] / np.sqrt(np.outer(*[np.diagonal(c)[live]] * 2)) for c in covariances)
+    free = len(first) ** 2 / float((first**2).sum())  # as many independent features would vary as much
+    chance = float(chi2.cdf(free * apart, free)) if apart else 1.0
+    upper = np.triu_indices(len(first), 1)
+    if len(first) > 1 and max(np.abs(first[upper]).max(), np.abs(second[upper]).max()) > STANDARDIZED:
+        pairs = free * (free - 1) / 2 + 0.5
+        expected = max(float(((1 - first[upper] ** 2) ** 2).mean()) * noise, 1e-300)
+        chance *= float(chi2.cdf(pairs * ((first - second)[upper] ** 2).mean() / expected, pairs))
+    return chance

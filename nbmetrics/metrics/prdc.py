@@ -31,6 +31,8 @@ from .weak_cache import remember
 # Results kept, at most 8 bytes a row each: the four metrics follow one another, so all pairs of client and
 # generator must fit.
 MAX_KEPT_RESULTS = 8192
+# Balls of radius 0 are said beyond this share of the rows.
+MAX_COPIED = 0.01
 
 
 class PRDC(NamedTuple):
@@ -127,6 +129,14 @@ class _Neighbors(RowsMetric):
         self.inclusive = check_flag(inclusive, "inclusive")
         self.min_rows = self.k + 1
         self.label = self.name.capitalize()
+
+    def caution(self, real: Rows, generated: Rows) -> str:
+        """Say where many rows have k copies: their balls are empty, or hold nothing but copies."""
+        sides = {"real": distinct_of(real), "generated": distinct_of(generated)}
+        shares = {side: float(np.mean(rows.counts[rows.inverse] > self.k)) for side, rows in sides.items()}
+        said = " and ".join(f"{share:.0%} of the {side} rows" for side, share in shares.items() if share > MAX_COPIED)
+        line = f"neighbour {self.k} of {said} lies at distance 0 (copies), so their balls are empty"
+        return f"{line}: leave repeated rows out, or take a larger k" if said else ""
 
     def terms(self, real: Rows, generated: Rows) -> dict[str, float]:
         """The score, under its name."""
