@@ -188,6 +188,14 @@ def host_view(x: Array) -> Array:
     return to_numpy(x) if is_on_host(x) else x
 
 
+def count_each(positions: np.ndarray, count: int = 0) -> np.ndarray:
+    """Return how often 0, 1, … appear among the positions, for at least `count` of them.
+
+    `np.bincount` takes no int64 where `np.intp` has 32 bits, as in Pyodide.
+    """
+    return np.bincount(positions.astype(np.intp, copy=False), minlength=count)
+
+
 def take_rows(x: Array, positions: np.ndarray) -> Array:
     """The rows of `x` at these positions, on its device."""
     xp = namespace(x)

@@ -95,8 +95,9 @@ def lock_file(descriptor: int, *, wait: bool) -> None:
     """
     try:
         import fcntl
-    except ImportError:  # Windows
-        _lock_byte(descriptor, wait)
+    except ImportError:  # Windows, and Pyodide, which has one process and no locks
+        if os.name == "nt":
+            _lock_byte(descriptor, wait)
     else:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
 

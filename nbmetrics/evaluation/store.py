@@ -155,7 +155,7 @@ def _link(draft: Path, target: Path) -> None:
         os.link(draft, target)
     except FileExistsError:
         raise
-    except OSError:  # a file system without hard links; between the two lines another process may be first
+    except (OSError, AttributeError):  # a file system, or a Python, without hard links; between the two lines another process may be first
         if target.exists():
             raise FileExistsError from None
         replace_file(draft, target)
