@@ -7,6 +7,7 @@ import tempfile
 import time
 import traceback
 import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -264,9 +265,7 @@ CALLS = {
     "MemorizationLab": lambda: opened(nm.MemorizationLab()),
     "PrivacyLab": lambda: opened(nm.PrivacyLab(CLIENTS, MODELS, "fid", clip=4.0)),
     "Dashboard": lambda: nm.Dashboard(CLIENTS, MODELS, "fid").table,
-    "export_html": lambda: (
-        len(open(nm.Playground().export_html("p.html") or "p.html", encoding="utf-8").read()) > 10**5
-    ),
+    "export_html": lambda: Path(nm.Playground().export_html("p.html")).stat().st_size > 10**5,
     "Monitor": watched,
     "Monitor(path=)": lambda: watched(path="run"),
 }

@@ -33,7 +33,8 @@ PACKAGES = ["numpy", "scipy", "pandas", "scikit-learn", "matplotlib", "ipython",
 # Without compiled code, so those of this environment do.
 PURE = ("array_api_compat", "tqdm", "anywidget", "ipywidgets", "comm", "jupyterlab_widgets", "psygnal")
 PURE += ("typing_extensions",)
-RELATIVE, RELATIVE_FLOAT32 = 1e-9, 1e-4
+# How far numbers may differ: relatively, or absolutely.
+TOLERANCE, TOLERANCE_FLOAT32 = (1e-9, 1e-12), (1e-5, 1e-5)
 
 
 # Drawings, and what builds scenes and metrics: `scores.plot` and the labs stand for them.
@@ -99,15 +100,15 @@ def of_pyodide(tmp_path_factory):
     return json.loads(node(Path(__file__).parent / "run.mjs", json.dumps(asked)).splitlines()[-1])
 
 
-def differences(a, b, relative=RELATIVE, place=""):
+def differences(a, b, tolerance=TOLERANCE, place=""):
     """Where two results differ, as text."""
     if isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
-        return [each for key in a for each in differences(a[key], b[key], relative, f"{place}.{key}")]
+        return [each for key in a for each in differences(a[key], b[key], tolerance, f"{place}.{key}")]
     if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
         pairs = enumerate(zip(a, b, strict=True))
-        return [each for k, pair in pairs for each in differences(*pair, relative, f"{place}[{k}]")]
+        return [each for k, pair in pairs for each in differences(*pair, tolerance, f"{place}[{k}]")]
     if isinstance(a, float) and isinstance(b, float):
-        same = a == b or (a != a and b != b) or abs(a - b) <= max(relative / 1000, relative * max(abs(a), abs(b)))
+        same = a == b or (a != a and b != b) or abs(a - b) <= max(tolerance[1], tolerance[0] * max(abs(a), abs(b)))
     else:
         same = a == b
     return [] if same else [f"{place}: {a!r} in CPython, {b!r} in Pyodide"]
@@ -120,8 +121,8 @@ def test_a_call_gives_the_numbers_of_cpython(name, of_pyodide):
     here, there = of_cpython()[name], of_pyodide[name]
     assert "error" not in here, here["error"]
     assert "error" not in there, there["error"]
-    relative = RELATIVE_FLOAT32 if name in IN_FLOAT32 else RELATIVE
-    assert differences(here["value"], there["value"], relative) == []
+    tolerance = TOLERANCE_FLOAT32 if name in IN_FLOAT32 else TOLERANCE
+    assert differences(here["value"], there["value"], tolerance) == []
 
 
 @pytest.mark.slow
