@@ -147,15 +147,17 @@ def lock_file(descriptor: int, *, wait: bool) -> None:
     """
     try:
         import fcntl
-    except ImportError:  # Windows, and Pyodide, which has one process and no locks
-        if os.name == "nt":
-            _lock_byte(descriptor, wait)
+    except ImportError:  # Windows
+        _lock_byte(descriptor, wait)
     else:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
 
 
 def _lock_byte(descriptor: int, wait: bool) -> None:
-    msvcrt: Any = importlib.import_module("msvcrt")
+    try:
+        msvcrt: Any = importlib.import_module("msvcrt")
+    except ImportError:  # Pyodide, which has no locks, and one process
+        return
     position = os.lseek(descriptor, 0, os.SEEK_CUR)
     try:
         while True:

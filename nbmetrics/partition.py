@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import count_each, to_numpy
+from .arrays import count_each, plain_array
 from .errors import InvalidInput, check_count, check_number, shown
 
 DIGITS = "0123456789"
@@ -144,10 +144,7 @@ def natural(name: str) -> list[tuple[int, int, str]]:
 
 def labels_of(y: Any, rows: int, argument: str = "y") -> tuple[np.ndarray, np.ndarray]:
     """The labels, one for each row, and the distinct ones in sorted order."""
-    try:
-        labels = to_numpy(y.detach()) if hasattr(y, "detach") else np.asarray(y)
-    except (TypeError, ValueError, RuntimeError):
-        raise InvalidInput(argument, f"got {shown(y)}", "Give one label for each row") from None
+    labels = plain_array(y, argument, "Give one label for each row")
     if labels.ndim != 1 or len(labels) != rows:
         seen = "got None" if y is None else f"has shape {labels.shape} for {rows} rows"
         raise InvalidInput(argument, seen, "Give one label for each row")

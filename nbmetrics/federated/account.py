@@ -206,8 +206,8 @@ class Account:
         """Return what the file says; InvalidInput where it is damaged or of another bound."""
         try:
             log = parse(_content(file))
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise _damaged(self.path) from None
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise _damaged(self.path, str(error) if type(error) is ValueError else "") from None
         bound = log.bound
         if bound["format"] not in FORMATS:
             seen = f"{shown(str(self.path))} is of format {shown(bound['format'])}, and this version reads {FORMAT}"
@@ -263,5 +263,6 @@ def _put(file: int, place: int, data: bytes) -> None:
     os.fsync(file)
 
 
-def _damaged(path: Path) -> InvalidInput:
-    return InvalidInput("account", f"{shown(str(path))} is no account, or is damaged", FIX_DAMAGED)
+def _damaged(path: Path, why: str = "") -> InvalidInput:
+    seen = f"{shown(str(path))} is no account, or is damaged{f': it {why}' * bool(why)}"
+    return InvalidInput("account", seen, FIX_DAMAGED)

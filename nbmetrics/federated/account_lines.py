@@ -62,7 +62,7 @@ def parse(content: bytes) -> Log:
         is_last, chained = number == len(lines), log.links[-1] if log.head else 0
         if not _is_whole(line, chained):
             if not is_last or _is_more_than_a_line(line, chained):
-                raise ValueError("has a damaged line")
+                raise ValueError(f"has a damaged line, or lacks the one before it (line {number + 1})")
             break
         record = record_of(line, chained)
         if number == 0:
@@ -84,9 +84,9 @@ def parse(content: bytes) -> Log:
         log.lacks_end = is_last
     log.is_behind = log.count == count + 1
     if log.head and (log.count - log.is_behind != count or f"{log.links[count]:08x}" != link):
-        raise ValueError("does not have the lines that its head counts")
+        raise ValueError(f"has {log.count} releases where its head counts {count}")
     if not log.bound or (log.bound["format"] == FORMAT and not log.head):
-        raise ValueError("has no first line, or no head")
+        raise ValueError("is cut off before its releases begin")
     return log
 
 
@@ -111,10 +111,10 @@ def line_of(record: dict[str, Any], link: int = 0) -> bytes:
 def record_of(line: bytes, link: int = 0) -> dict[str, Any]:
     """Return what a line says; ValueError or RecursionError where it is damaged or says what no account does."""
     if len(line) > MAX_LINE_BYTES or not _is_whole(line, link):
-        raise ValueError("is damaged")
+        raise ValueError("has a damaged line")
     record = json.loads(line.rpartition(b" #")[0])
     if not isinstance(record, dict):
-        raise ValueError("is not a dict")
+        raise ValueError("has a line that is no dict")
     numbers = [record[name] for name in NUMBERS if name in record]
     are_numbers = all(type(number) in (int, float) and 0 < number <= LARGEST_NUMBER for number in numbers)
     if not are_numbers or not all(isinstance(record[name], str) for name in TEXTS if name in record):
