@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import zipfile
 from functools import cache
 from inspect import isfunction
@@ -20,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.node import needs_node, node
+from tests.node import NODE, node
 from tests.public import public
 from tests.pyodide.calls import CALLS, IN_FLOAT32, NOT_CALLED
 
@@ -57,15 +58,16 @@ def fetch():
     return ""
 
 
-def pyodide_folder():
-    """The folder of Pyodide's files; skips, with what would have run, where there is none."""
-    folder = Path(os.environ.get("NBMETRICS_PYODIDE") or FETCHED / INSIDE).resolve()
-    why = "" if (folder / "pyodide.mjs").is_file() else f"no pyodide.mjs in {folder}"
-    if why and os.environ.get("NBMETRICS_FETCH_PYODIDE"):
-        why = fetch()
-    if why:
-        pytest.skip(f"{len(CALLS)} calls of the engine in Pyodide under Node ({why}): run make test-pyodide once")
-    return folder
+def folder():
+    """Where Pyodide's files are, or would be."""
+    return Path(os.environ.get("NBMETRICS_PYODIDE") or FETCHED / INSIDE).resolve()
+
+
+def missing():
+    """Why Pyodide cannot run here; empty where it can."""
+    if NODE is None:
+        return "no node on PATH"
+    return "" if (folder() / "pyodide.mjs").is_file() else f"no pyodide.mjs in {folder()}"
 
 
 def copy_pure(target):
@@ -92,12 +94,22 @@ def of_cpython():
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def run_pyodide():
+    """The results of all calls in Pyodide."""
+    with tempfile.TemporaryDirectory() as pure:
+        copy_pure(Path(pure))
+        asked = {"pyodide": f"{folder()}/", "packages": PACKAGES, "mounts": {"/here": str(ROOT), "/pure": pure}}
+        return json.loads(node(Path(__file__).parent / "run.mjs", json.dumps(asked)).splitlines()[-1])
+
+
 @pytest.fixture(scope="module")
-def of_pyodide(tmp_path_factory):
-    folder, pure = pyodide_folder(), tmp_path_factory.mktemp("pure")
-    copy_pure(pure)
-    asked = {"pyodide": f"{folder}/", "packages": PACKAGES, "mounts": {"/here": str(ROOT), "/pure": str(pure)}}
-    return json.loads(node(Path(__file__).parent / "run.mjs", json.dumps(asked)).splitlines()[-1])
+def of_pyodide():
+    why = missing()
+    if why and NODE and os.environ.get("NBMETRICS_FETCH_PYODIDE"):
+        why = fetch()
+    if why:
+        pytest.skip(f"{len(CALLS)} calls of the engine in Pyodide under Node ({why}): run make test-pyodide once")
+    return run_pyodide()
 
 
 def differences(a, b, tolerance=TOLERANCE, place=""):
@@ -114,15 +126,18 @@ def differences(a, b, tolerance=TOLERANCE, place=""):
     return [] if same else [f"{place}: {a!r} in CPython, {b!r} in Pyodide"]
 
 
-@needs_node
+def problem(name, here, there):
+    """What is wrong with a call in Pyodide; empty where it gives CPython's numbers."""
+    if errors := [result[name]["error"] for result in (here, there) if "error" in result[name]]:
+        return errors[0]
+    tolerance = TOLERANCE_FLOAT32 if name in IN_FLOAT32 else TOLERANCE
+    return "\n".join(differences(here[name]["value"], there[name]["value"], tolerance))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_gives_the_numbers_of_cpython(name, of_pyodide):
-    here, there = of_cpython()[name], of_pyodide[name]
-    assert "error" not in here, here["error"]
-    assert "error" not in there, there["error"]
-    tolerance = TOLERANCE_FLOAT32 if name in IN_FLOAT32 else TOLERANCE
-    assert differences(here["value"], there["value"], tolerance) == []
+    assert problem(name, of_cpython(), of_pyodide) == ""
 
 
 @pytest.mark.slow
