@@ -31,6 +31,8 @@ _QUERY = re.compile(r"(://[^?\s]*)\?(?!…)\S+")
 # Of a text that has URLs: longer than any that is opened.
 MAX_SEARCHED_LETTERS = 10_000
 _PLAIN = {int, float, bool, str}
+# What arrays, tables and buffers have, whose items are there already.
+_OF_ARRAYS = ("__array__", "__array_interface__", "tobytes")
 
 
 class InvalidInput(ValueError):
@@ -138,15 +140,13 @@ def _number(value: Any) -> float:
 
 
 def check_length(value: Any, argument: str, depth: int = 3) -> None:
-    """Raise InvalidInput for a sequence that makes its items one by one, as `range` does, and has too many to keep.
-
-    Items of lists are looked at, too; arrays and buffers are in memory, or say themselves what they are.
-    """
+    """Raise InvalidInput for a sequence, or one in a list, that makes too many items one by one, as `range` does."""
     if isinstance(value, (list, tuple)):
-        if depth and not set(map(type, value)) <= _PLAIN:
-            for item in value:
-                check_length(item, argument, depth - 1)
-    elif not isinstance(value, (str, Mapping)) and (count := _length(value)) > MAX_ITEMS and not _has_buffer(value):
+        for item in value if depth and not set(map(type, value)) <= _PLAIN else ():
+            check_length(item, argument, depth - 1)
+    elif not isinstance(value, (str, Mapping)) and (count := _length(value)) > MAX_ITEMS:
+        if any(hasattr(value, name) for name in _OF_ARRAYS):
+            return
         seen = f"makes {count:,} items one by one"
         raise InvalidInput(argument, seen, f"Give an array, or at most {MAX_ITEMS:,} items")
 
@@ -159,16 +159,6 @@ def _length(value: Any) -> int:
         return sys.maxsize
     except Exception:  # of an iterator, or of the user's own: what takes its items says what is wrong
         return 0
-
-
-def _has_buffer(value: Any) -> bool:
-    if hasattr(type(value), "__array__") or hasattr(value, "__array_interface__"):
-        return True
-    try:
-        memoryview(value)
-    except TypeError:
-        return False
-    return True
 
 
 def check_list(items: Iterable[Any], argument: str, most: int = MAX_ITEMS) -> list[Any]:
@@ -237,12 +227,12 @@ def check_named_weights(weights: Any, names: Sequence[str], argument: str = "wei
 def check_weights(weights: Any, count: int, argument: str = "weights") -> tuple[float, ...]:
     """`count` non-negative finite weights, divided by their sum; those below 1e-100 of the largest count as 0."""
     try:
-        given = weights if hasattr(weights, "__len__") else list(islice(weights, count + 1))
-        if len(given) != count:
-            raise InvalidInput(argument, f"got {len(given)} weights for {count} parts", "Give one weight each")
-        items = list(given)
-    except (TypeError, OverflowError):
+        items = list(islice(weights, count + 1))
+    except TypeError:
         raise InvalidInput(argument, f"got {shown(weights)}", "Give a sequence of numbers") from None
+    if len(items) != count:
+        seen = f"got {max(len(items), _length(weights)):,} weights for {count} parts"
+        raise InvalidInput(argument, seen, "Give one weight each")
     values = [_number(w) for w in items]
     for position, value in enumerate(values):
         if not math.isfinite(value) or value < 0:

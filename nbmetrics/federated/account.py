@@ -249,10 +249,7 @@ def _content(file: int) -> bytes:
     if size > MAX_BYTES:
         raise ValueError("is too long")
     os.lseek(file, 0, os.SEEK_SET)
-    parts = []
-    while part := os.read(file, size + 1):
-        parts.append(part)
-    return b"".join(parts)
+    return os.read(file, size)
 
 
 def _put(file: int, place: int, data: bytes) -> None:

@@ -32,12 +32,11 @@ class Log:
 
     Attributes
     ----------
-    bound : the first line
-    releases : the lines of releases, before the head and behind it
+    bound, releases : the first line, and those of releases
     head : where the head begins; 0 without one
-    links : the checksums that the lines behind the head continue, one after the other; the next line the last one
-    end, lacks_end : where the next line begins; whether the last line has no end yet
-    is_behind : whether the head is of the release before the last one
+    links : the checksums that each line behind the head continues, and the one that the next line does
+    end, lacks_end : where the next line begins; whether the last one has no end yet
+    is_behind : whether the head does not count the last line
     """
 
     bound: dict[str, Any]
@@ -71,7 +70,7 @@ def parse(content: bytes) -> Log:
                 return log
             if line_of(record) != line + b"\n":  # it is written over when the format rises
                 raise ValueError("has another first line than is written")
-            log.links = [_first_link(record["epsilon"], record["delta"])]
+            log.links = [_link_of(record)]
         elif "count" in record and not log.head:
             log.head, count, link = log.end, record["count"], record["link"]
         else:
@@ -93,7 +92,7 @@ def parse(content: bytes) -> Log:
 def first_lines(epsilon: float, delta: float) -> bytes:
     """Return a file without releases."""
     bound = {"format": FORMAT, "epsilon": epsilon, "delta": delta}
-    return line_of(bound) + head_line(Log(bound, links=[_first_link(epsilon, delta)]))
+    return line_of(bound) + head_line(Log(bound, links=[_link_of(bound)]))
 
 
 def head_line(log: Log) -> bytes:
@@ -122,8 +121,8 @@ def record_of(line: bytes, link: int = 0) -> dict[str, Any]:
     return record
 
 
-def _first_link(epsilon: float, delta: float) -> int:
-    return zlib.crc32(_text({"epsilon": epsilon, "delta": delta}))
+def _link_of(bound: dict[str, Any]) -> int:
+    return zlib.crc32(_text({"epsilon": bound["epsilon"], "delta": bound["delta"]}))
 
 
 def _text(record: dict[str, Any]) -> bytes:
