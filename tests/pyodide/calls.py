@@ -178,7 +178,7 @@ CALLS = {
     "flips": lambda: evaluated("fid", uncertainty=nm.Influence()).flips("fid"),
     "heterogeneity": lambda: evaluated("fid").heterogeneity("fid"),
     "ranks": lambda: evaluated("fid").ranks("fid"),
-    "modes": lambda: evaluated("fid").modes("wide", permutations=19),
+    "modes": lambda: evaluated("fid").modes("wide", permutations=9),
     "regret": lambda: evaluated("fid").regret("fid"),
     "store=": stored,
     "save and open": saved,
