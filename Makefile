@@ -38,7 +38,7 @@ pytest := NBMETRICS_FUZZ=1 $(pytest) -m ''
 endif
 
 .PHONY: help lab site docs release-check test test-all check lint lint-js format bench bench-guard fuzz pictures clean
-.PHONY: calibrate check-extras coverage test-threadless test-python test-cores test-releases test-browser test-pytest test-js test-js-types test-changed
+.PHONY: calibrate check-extras coverage test-threadless test-pyodide test-python test-cores test-releases test-browser test-pytest test-js test-js-types test-changed
 
 help:
 	@echo "make lab      open the notebooks in JupyterLab   (PORT=8888, BROWSER=none opens no browser)"
@@ -49,6 +49,7 @@ help:
 	@echo "make test-all the same with the slow tests and all of their inputs: half an hour"
 	@echo "make test-cores the Python tests with OpenBLAS kernels of other processors, one thread and two: half an hour"
 	@echo "make test-threadless the Python tests of the labs where no thread can start, as in Pyodide"
+	@echo "make test-pyodide the engine in Pyodide under Node, against CPython; fetches a distribution once, 77 MB"
 	@echo "make test-releases the Python tests with the oldest and the newest releases that pyproject.toml allows"
 	@echo "make coverage  the Python tests, and the share of lines and branches that they run; red below the floor of pyproject.toml"
 	@echo "make check-extras  one run of pip's resolver over every extra, without constraints.txt; installs nothing"
@@ -141,6 +142,10 @@ test-cores: $(test_ready)
 # As where Python runs in the page; tests of threads themselves are left out (tests/threadless.py).
 test-threadless: $(test_ready)
 	@NBMETRICS_TEST_THREADLESS=1 $(pytest) tests/labs tests/features
+
+# Real Pyodide; NBMETRICS_PYODIDE=folder names a distribution, else one is fetched into .pyodide/ (tests/pyodide/).
+test-pyodide: $(test_ready)
+	@NBMETRICS_FETCH_PYODIDE=1 $(bin)/python -m pytest tests/pyodide -m '' -n 0
 
 # In environments of their own: .venv-oldest and .venv-newest.
 test-releases:

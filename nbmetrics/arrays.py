@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device, is_torch_array
 
-from .errors import InvalidInput, check_number, shown
+from .errors import InvalidInput, check_length, check_number, shown
 
 Array = Any
 
@@ -128,10 +128,7 @@ def _floating(value: Any, argument: str) -> Array:
         return value.to(torch.float32 if value.is_floating_point() else torch.float64)
     if np.ma.is_masked(value):
         raise InvalidInput(argument, "has masked values", "Drop those rows, or fill them, first")
-    try:
-        array = np.asarray(value)
-    except (TypeError, ValueError, RuntimeError):
-        raise InvalidInput(argument, f"got {shown(value)}", "Give a rectangular array of numbers") from None
+    array = plain_array(value, argument)
     if array.dtype.kind not in "biuf":
         seen = f"has dtype {array.dtype}" if array.ndim else f"got {shown(value)}"
         if hasattr(value, "select_dtypes"):
@@ -186,6 +183,23 @@ def is_on_host(x: Array) -> bool:
 def host_view(x: Array) -> Array:
     """`x` in NumPy where that copies nothing; an array on another device itself."""
     return to_numpy(x) if is_on_host(x) else x
+
+
+def plain_array(value: Any, argument: str, fix: str = "Give a rectangular array of numbers") -> np.ndarray:
+    """`value` as a NumPy array of any kind, on the host."""
+    check_length(value, argument)
+    try:
+        return to_numpy(value.detach()) if hasattr(value, "detach") else np.asarray(value)
+    except (TypeError, ValueError, RuntimeError):
+        raise InvalidInput(argument, f"got {shown(value)}", fix) from None
+
+
+def count_each(positions: np.ndarray, count: int = 0) -> np.ndarray:
+    """Return how often 0, 1, … appear among the positions, for at least `count` of them.
+
+    `np.bincount` takes no int64 where `np.intp` has 32 bits, as in Pyodide.
+    """
+    return np.bincount(positions.astype(np.intp, copy=False), minlength=count)
 
 
 def take_rows(x: Array, positions: np.ndarray) -> Array:

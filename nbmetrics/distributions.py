@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
-from .arrays import as_rows, mean_rows, psd_root, scatter, to_numpy
+from .arrays import as_rows, mean_rows, plain_array, psd_root, scatter, to_numpy
 from .errors import InvalidInput, check_count, check_list, check_number, check_weights, shown
 
 Rng = np.random.Generator | int | None
@@ -353,19 +353,12 @@ class Empirical:
 
 
 def _vector(value: Any, argument: str) -> np.ndarray:
-    row = np.atleast_1d(_plain(value, argument))
+    row = np.atleast_1d(plain_array(value, argument))
     return np.array(as_rows(row[None], argument)[0], dtype=np.float64)
 
 
-def _plain(value: Any, argument: str) -> np.ndarray:
-    try:
-        return to_numpy(value.detach()) if hasattr(value, "detach") else np.asarray(value)
-    except (TypeError, ValueError, RuntimeError):
-        raise InvalidInput(argument, f"got {shown(value)}", "Give a rectangular array of numbers") from None
-
-
 def _covariance(cov: Any, dim: int) -> tuple[np.ndarray, np.ndarray]:
-    values = _plain(cov, "cov")
+    values = plain_array(cov, "cov")
     if values.ndim < 2:
         variances = _vector(values, "cov")
         if variances.size not in (1, dim):

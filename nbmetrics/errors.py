@@ -9,7 +9,7 @@ import difflib
 import math
 import re
 import sys
-from collections.abc import Iterable, MappingView, Sequence, Set
+from collections.abc import Iterable, Mapping, MappingView, Sequence, Set
 from itertools import islice
 from numbers import Complex, Real
 from typing import Any
@@ -25,6 +25,14 @@ MIN_WEIGHT_SHARE = 1e-100
 # What a terminal, XML or UTF-8 cannot take in one line: control characters, ends of lines, halves of pairs.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 _LINE_BREAKS = "\t\n\r"
+# User and password of a URL, also of one in a chain ("zip://a.npy::http://…"); what follows a question mark.
+_USER = re.compile(r"([A-Za-z0-9+.-]{2}:/{1,2})(?:[^/\s]*@|[^/:\s]*:(?!:|\d*/)\S*?@)")
+_QUERY = re.compile(r"(://[^?\s]*)\?(?!…)\S+")
+# Of a text that has URLs: longer than any that is opened.
+MAX_SEARCHED_LETTERS = 10_000
+_PLAIN = {int, float, bool, str}
+# What arrays, tables and buffers have, whose items are there already.
+_OF_ARRAYS = ("__array__", "__array_interface__", "tobytes")
 
 
 class InvalidInput(ValueError):
@@ -46,7 +54,7 @@ class InvalidInput(ValueError):
 
     def __init__(self, argument: str, seen: str, fix: str) -> None:
         self.argument, self.seen, self.fix = (
-            printable(part, MAX_MESSAGE_PART_LETTERS) for part in (argument, seen, fix)
+            printable(without_secrets(part), MAX_MESSAGE_PART_LETTERS) for part in (argument, seen, fix)
         )
         super().__init__(f"{self.argument}: {self.seen}. {self.fix}")
 
@@ -71,12 +79,20 @@ def caller_level() -> int:
     return level
 
 
+def without_secrets(text: str) -> str:
+    """A text without the users, passwords and queries of the URLs in it."""
+    if ":/" not in text:
+        return text
+    return _QUERY.sub(r"\1?…", _USER.sub(r"\1", text[:MAX_SEARCHED_LETTERS]))
+
+
 def shown(value: Any, limit: int = 80) -> str:
     """A short text of any value, safe to put in a message."""
     try:
-        text = repr(value)
+        text = repr(without_secrets(value) if type(value) is str else value)
     except Exception as error:  # a repr of the user's own may raise anything
         text = f"<{type(value).__name__} whose repr raised {type(error).__name__}>"
+    text = without_secrets(text)
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
@@ -123,15 +139,38 @@ def _number(value: Any) -> float:
         return math.nan
 
 
+def check_length(value: Any, argument: str, depth: int = 3) -> None:
+    """Raise InvalidInput for a sequence, or one in a list, that makes too many items one by one, as `range` does."""
+    if isinstance(value, (list, tuple)):
+        for item in value if depth and not set(map(type, value)) <= _PLAIN else ():
+            check_length(item, argument, depth - 1)
+    elif not isinstance(value, (str, Mapping)) and (count := _length(value)) > MAX_ITEMS:
+        if any(hasattr(value, name) for name in _OF_ARRAYS):
+            return
+        seen = f"makes {count:,} items one by one"
+        raise InvalidInput(argument, seen, f"Give an array, or at most {MAX_ITEMS:,} items")
+
+
+def _length(value: Any) -> int:
+    """Return how many items a value says it has; 0 where it does not say."""
+    try:
+        return len(value)
+    except OverflowError:  # more than an index reaches
+        return sys.maxsize
+    except Exception:  # of an iterator, or of the user's own: what takes its items says what is wrong
+        return 0
+
+
 def check_list(items: Iterable[Any], argument: str, most: int = MAX_ITEMS, *, is_ordered: bool = True) -> list[Any]:
     """What `items` gives, one after the other; an endless iterator is stopped after `most`, a set refused."""
     if is_ordered:
         check_order(items, argument)
+    is_long = _length(items) > most
     try:
-        entries = list(islice(items, most + 1))
+        entries = [] if is_long else list(islice(items, most + 1))
     except (TypeError, NotImplementedError):  # the latter of a memoryview of several axes
         raise InvalidInput(argument, f"got {shown(items)}", "Give a list") from None
-    if len(entries) > most:
+    if is_long or len(entries) > most:
         raise InvalidInput(argument, f"gives more than {most:,} items", "Give an iterator that ends sooner")
     return entries
 
@@ -198,11 +237,12 @@ def check_weights(weights: Any, count: int, argument: str = "weights") -> tuple[
     """`count` non-negative finite weights, divided by their sum; those below 1e-100 of the largest count as 0."""
     check_order(weights, argument)
     try:
-        items = list(weights if hasattr(weights, "__len__") else islice(weights, count + 1))
+        items = list(islice(weights, count + 1))
     except TypeError:
         raise InvalidInput(argument, f"got {shown(weights)}", "Give a sequence of numbers") from None
     if len(items) != count:
-        raise InvalidInput(argument, f"got {len(items)} weights for {count} parts", "Give one weight each")
+        seen = f"got {max(len(items), _length(weights)):,} weights for {count} parts"
+        raise InvalidInput(argument, seen, "Give one weight each")
     values = [_number(w) for w in items]
     for position, value in enumerate(values):
         if not math.isfinite(value) or value < 0:

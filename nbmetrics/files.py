@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import errno
 import importlib
+import json
 import os
 import secrets
 import stat
+import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,8 @@ from .errors import InvalidInput, shown
 # as a reader or a virus scanner, for a moment.
 LOCKED_BYTE = 2**40
 MAX_REPLACE_SECONDS, REPLACE_PAUSE_SECONDS = 2.0, 0.02
+# An empty list takes 3 bytes of JSON and 64 of memory.
+MAX_JSON_PARTS = 1 << 24
 
 
 def checked_path(path: Any, *suffixes: str) -> Path:
@@ -61,6 +66,26 @@ def open_plain(path: Path, flags: int, *, follow: bool = True) -> int:
     return descriptor
 
 
+def read_plain(path: Path, limit: int = sys.maxsize, *, follow: bool = True) -> bytes:
+    """Return the bytes of a plain file, the first `limit` of a longer one; OSError as `open_plain` raises it.
+
+    CPython allocates what it is asked for before it reads, so it is not asked for more than there is.
+    """
+    with open(open_plain(path, os.O_RDONLY, follow=follow), "rb") as file:
+        size = min(os.fstat(file.fileno()).st_size, limit)
+        try:
+            return file.read(size)
+        except MemoryError:
+            raise OSError(errno.ENOMEM, f"memory has no room for {size:,} bytes") from None
+
+
+def parse_json(data: bytes) -> Any:
+    """Return the value of JSON; ValueError where it is none, or has so many parts that it would fill the memory."""
+    if sum(map(data.count, (b",", b"[", b"{"))) > MAX_JSON_PARTS:
+        raise ValueError(f"has more than {MAX_JSON_PARTS:,} parts")
+    return json.loads(data.decode())
+
+
 def write(target: Path, data: bytes) -> Path:
     """Put `data` at `target`; a reader, or a full disk, never leaves half a file."""
     draft = target.parent / f".{secrets.token_hex(8)}.tmp"
@@ -74,6 +99,33 @@ def write(target: Path, data: bytes) -> Path:
         seen = f"{shown(str(target))} cannot be written ({error.strerror})"
         raise InvalidInput("path", seen, "Choose another place") from None
     return target
+
+
+def write_once(target: Path, data: bytes, mode: int = 0o666) -> None:
+    """Put `data` at `target`, whole from the start, unless another process was first; OSError where that cannot be."""
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(descriptor)
+        with suppress(FileExistsError):
+            _link(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _link(draft: Path, target: Path) -> None:
+    """Give a file its name, unless another has it: FileExistsError."""
+    try:
+        os.link(draft, target)
+    except FileExistsError:
+        raise
+    except (OSError, AttributeError):  # no hard links, as in Pyodide; between the two lines another may be first
+        if target.exists():
+            raise FileExistsError from None
+        replace_file(draft, target)
 
 
 def replace_file(draft: Path, target: Path) -> None:
@@ -102,7 +154,10 @@ def lock_file(descriptor: int, *, wait: bool) -> None:
 
 
 def _lock_byte(descriptor: int, wait: bool) -> None:
-    msvcrt: Any = importlib.import_module("msvcrt")
+    try:
+        msvcrt: Any = importlib.import_module("msvcrt")
+    except ImportError:  # Pyodide, which has no locks, and one process
+        return
     position = os.lseek(descriptor, 0, os.SEEK_CUR)
     try:
         while True:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import to_numpy
+from .arrays import count_each, plain_array
 from .errors import InvalidInput, check_count, check_number, shown
 
 DIGITS = "0123456789"
@@ -62,7 +62,7 @@ def dirichlet(y: Any, rows: int, clients: Any, alpha: Any, seed: Any) -> Parts:
             owner[index] = np.searchsorted(np.cumsum(shares), (np.arange(len(index)) + 0.5) / len(index)).clip(
                 0, count - 1
             )
-        if np.bincount(owner, minlength=count).min() >= 2:
+        if count_each(owner, count).min() >= 2:
             return _parts_of_owners(owner, count)
     seen = f"are {count} for {rows} rows, and with alpha = {spread:g} some client always has fewer than 2"
     raise InvalidInput("clients", seen, "Ask for fewer clients, or a larger alpha")
@@ -109,7 +109,7 @@ def pathological(y: Any, rows: int, clients: Any, classes: Any, seed: Any) -> Pa
             raise InvalidInput("classes", seen, "Ask for fewer clients, or fewer classes per client")
         for client, part in zip(held, np.array_split(index, len(held)), strict=True):
             owner[part] = client
-    if np.bincount(owner, minlength=count).min() < 2:
+    if count_each(owner, count).min() < 2:
         seen = f"are {count} for {rows} rows with {each} label{'s' * (each > 1)} each, and some has fewer than 2 rows"
         raise InvalidInput("clients", seen, "Ask for fewer clients")
     return _parts_of_owners(owner, count)
@@ -144,10 +144,7 @@ def natural(name: str) -> list[tuple[int, int, str]]:
 
 def labels_of(y: Any, rows: int, argument: str = "y") -> tuple[np.ndarray, np.ndarray]:
     """The labels, one for each row, and the distinct ones in sorted order."""
-    try:
-        labels = to_numpy(y.detach()) if hasattr(y, "detach") else np.asarray(y)
-    except (TypeError, ValueError, RuntimeError):
-        raise InvalidInput(argument, f"got {shown(y)}", "Give one label for each row") from None
+    labels = plain_array(y, argument, "Give one label for each row")
     if labels.ndim != 1 or len(labels) != rows:
         seen = "got None" if y is None else f"has shape {labels.shape} for {rows} rows"
         raise InvalidInput(argument, seen, "Give one label for each row")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 import warnings
 from collections.abc import Callable
 
@@ -27,6 +28,11 @@ def start_thread(work: Callable[[], None], name: str) -> threading.Thread | None
 
 def _warn() -> None:
     warnings.warn(NOTE, RuntimeWarning, stacklevel=3)
+
+
+def cpu_seconds() -> float:
+    """Return the processor seconds of this thread; those of the process where it is the only one, as in Pyodide."""
+    return getattr(time, "thread_time", time.process_time)()
 
 
 def can_start() -> bool:

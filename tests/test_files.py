@@ -4,11 +4,13 @@ import errno
 import os
 import subprocess
 import sys
+import time
 import types
 
 import pytest
 
-from nbmetrics import files
+from nbmetrics import files, threads
+from tests import ROOT
 
 BLOCK = """
 import os, sys
@@ -94,3 +96,40 @@ def test_windows_says_so_where_a_file_stays_open(windows, tmp_path, monkeypatch)
         context.setattr(files.os, "name", "nt")
         with pytest.raises(PermissionError):
             files.replace_file(draft, target)
+
+
+@pytest.fixture
+def pyodide(monkeypatch):
+    """Neither locks nor hard links, nor a clock of one thread."""
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    monkeypatch.setitem(sys.modules, "msvcrt", None)
+    monkeypatch.delattr(os, "link")
+    monkeypatch.delattr(time, "thread_time")
+
+
+def test_pyodide_has_no_locks_no_hard_links_and_one_clock(pyodide, tmp_path):
+    with open(tmp_path / "a", "wb") as file:
+        files.lock_file(file.fileno(), wait=False)
+        files.lock_file(file.fileno(), wait=True)
+    for content in (b"first", b"second"):
+        files.write_once(tmp_path / "b", content)
+    assert (tmp_path / "b").read_bytes() == b"first" and sorted(os.listdir(tmp_path)) == ["a", "b"]
+    assert 0.0 <= threads.cpu_seconds() <= time.process_time()
+
+
+# What Pyodide lacks, or takes only 32 bits for, and the one file that may use it; a cluster does not run there.
+ELSEWHERE = {
+    "np.bincount(": "arrays.py",
+    "time.thread_time": "threads.py",
+    '"thread_time"': "threads.py",
+    "os.link(": "files.py",
+    "import fcntl": "files.py",
+    ".read(1 <<": "",
+}
+
+
+@pytest.mark.parametrize("words", ELSEWHERE)
+def test_what_pyodide_lacks_is_used_in_one_file(words):
+    package = ROOT / "nbmetrics"
+    users = {path.relative_to(package).as_posix() for path in package.rglob("*.py") if words in path.read_text("utf-8")}
+    assert {user for user in users if not user.startswith("cluster/")} <= {ELSEWHERE[words]}

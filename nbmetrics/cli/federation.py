@@ -8,7 +8,6 @@ run_inspect    such a file, or an account → what is in it, in words
 from __future__ import annotations
 
 import math
-import os
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +17,7 @@ from ..errors import InvalidInput, check_names, check_number, one_line, shown
 from ..federated import Account, Privacy, aggregate, client_summary, inspect
 from ..federated.privacy import MAX_EPSILON, MIN_EPSILON
 from ..federation import Client
-from ..files import open_plain
+from ..files import read_plain
 from ..metrics import Metric, metric_of
 from ..metrics.kid.kernels import RBF
 from ..metrics.kid.metric import KID
@@ -108,8 +107,7 @@ def _rows(reader: PartyReader, party: Party) -> Any:
 
 def _summary_bytes(option: str, path: Path) -> bytes:
     try:
-        with open(open_plain(path, os.O_RDONLY), "rb") as file:
-            return file.read(MAX_SUMMARY_BYTES)
+        return read_plain(path, MAX_SUMMARY_BYTES)
     except OSError as error:
         raise InvalidInput(option, f"{shown(str(path))} cannot be read ({error.strerror})", FIX_NO_SUMMARY) from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from argparse import Namespace
 from collections.abc import Mapping
@@ -14,7 +13,7 @@ import numpy as np
 from .. import __version__
 from ..errors import InvalidInput, check_choice, check_count, check_flag, check_number, check_text, one_line, shown
 from ..evaluation.scores import Scores
-from ..files import open_plain
+from ..files import parse_json, read_plain
 from .options import DESIGNS, RESIZES, parser
 from .report import Report
 
@@ -28,9 +27,7 @@ FIX = "Give a file that `nbmetrics score --json` wrote"
 def read_report(path: str) -> dict[str, Any]:
     """Return a report that `score --json` wrote."""
     try:
-        with open(open_plain(Path(path).expanduser(), 0), "rb") as file:
-            data = file.read(MAX_REPORT_BYTES + 1)
-        content = json.loads(data.decode())
+        content = parse_json(read_plain(Path(path).expanduser(), MAX_REPORT_BYTES))
         if not {"options", "table", "by_client"} <= set(content) or not isinstance(content["versions"], dict):
             raise ValueError
         return dict(content)

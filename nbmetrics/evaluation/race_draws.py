@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +23,7 @@ from ..arrays import as_rows, to_numpy
 from ..distributions import Distribution, draw_rows
 from ..errors import InvalidInput, check_list, shown
 from ..federation import Federation, Generator
-from ..files import make_folder, open_plain, write
+from ..files import make_folder, read_plain, write
 from ..metrics import Sample
 from ..summaries.npz import read_header
 
@@ -167,8 +166,7 @@ def _checked_folder(folder: Any, about: Mapping[str, int]) -> Path:
             raise InvalidInput("store", f"{shown(str(path))} contains other files and is no race", fix)
         _write(path / HEAD, json.dumps({"format": FORMAT, **about}).encode())
     try:
-        with open(open_plain(path / HEAD, os.O_RDONLY, follow=False), "rb") as file:
-            content = json.loads(file.read(MAX_HEAD_BYTES))
+        content = json.loads(read_plain(path / HEAD, MAX_HEAD_BYTES, follow=False))
     except (OSError, ValueError, RecursionError):
         content = None
     if content != {"format": FORMAT, **about}:
@@ -186,8 +184,7 @@ def _write(path: Path, data: bytes) -> None:
 def _read(path: Path, n: int, dim: int) -> np.ndarray | None:
     """Return the rows of a file, None where it is not there or damaged."""
     try:
-        with open(open_plain(path, os.O_RDONLY, follow=False), "rb") as file:
-            content = file.read(MAX_NPY_HEAD_BYTES + 8 * n * dim)
+        content = read_plain(path, MAX_NPY_HEAD_BYTES + 8 * n * dim, follow=False)
         header = read_header(io.BytesIO(content))
         if header.shape != (n, dim) or header.dtype.kind != "f" or len(content) != header.start + header.nbytes:
             return None

@@ -29,7 +29,7 @@ from ..errors import (
     shown,
 )
 from ..federation import check_models
-from ..files import checked_path, open_plain, write
+from ..files import checked_path, parse_json, read_plain, write
 from ..metrics import Metric, Sample
 from .cells import BY_CLIENT_PARTS, PARTS, Cell, Cells
 from .models import level_of, models_of, real_parts
@@ -262,9 +262,7 @@ def _worse(noise: CellNoise, weights: Sequence[float], part: str, estimate: np.n
 def read(path: Any) -> dict[str, Any]:
     """Return what `Scores` is made of: names, weights, generators, results, convention, provenance and ledger."""
     try:
-        target = Path(path).expanduser()
-        with open(open_plain(target, 0), "rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
+        data = read_plain(Path(path).expanduser(), MAX_FILE_BYTES + 1)
     except (TypeError, ValueError, OSError, RuntimeError) as error:
         why = getattr(error, "strerror", None) or type(error).__name__
         raise InvalidInput("path", f"{shown(str(path))} cannot be read ({why})", FIX) from None
@@ -281,7 +279,7 @@ def _checked_content(data: bytes) -> dict[str, Any]:
     """Return the content of a file, whose kind, version and checksum are right."""
     if len(data) > MAX_FILE_BYTES:
         raise InvalidInput("file", f"has more than {MAX_FILE_BYTES:,} bytes", FIX)
-    content = json.loads(data.decode())
+    content = parse_json(data)
     checksum = content.pop("sha256", None)
     if content.get("format") != KIND:
         raise InvalidInput("format", f"is {shown(content.get('format'))}", FIX)

@@ -23,7 +23,7 @@ from threading import Lock
 from typing import Any
 
 from ..errors import InvalidInput, shown
-from ..files import make_folder, open_plain, replace_file
+from ..files import make_folder, read_plain, write_once
 from ..metrics import Metric
 from ..metrics.stratified import merge_shared
 from ..summaries.stream import Stream
@@ -124,12 +124,11 @@ class Store:
             if not _LOG.fullmatch(path.name):
                 continue
             try:
-                with open(open_plain(path, os.O_RDONLY, follow=False), "rb") as file:
-                    content = file.read(MAX_LOG_BYTES)
+                content = read_plain(path, MAX_LOG_BYTES, follow=False)
             except OSError:
                 continue
-            for line in content.split(b"\n"):
-                if (record := self._read_line(line)) is not None:
+            for line in re.finditer(rb"[^\n]+", content):
+                if (record := self._read_line(line[0])) is not None:
                     yield record
 
     def _read_line(self, line: bytes) -> tuple[str, dict[str, Any]] | None:
@@ -147,18 +146,6 @@ class Store:
             return str(record["key"]), record
         except (ValueError, KeyError, TypeError, RecursionError):
             return None
-
-
-def _link(draft: Path, target: Path) -> None:
-    """Give a file its name, unless another has it: FileExistsError."""
-    try:
-        os.link(draft, target)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links; between the two lines another process may be first
-        if target.exists():
-            raise FileExistsError from None
-        replace_file(draft, target)
 
 
 def let_hash(streams: Iterable[Any], store: Store | None) -> None:
@@ -252,10 +239,14 @@ def _key_of(folder: Path) -> bytes:
     """Return the key of a store, made where there is none."""
     head = folder / HEAD
     if not head.exists():
-        _write_once(head, json.dumps({"format": FORMAT, "key": secrets.token_hex(KEY_BYTES)}))
+        content = json.dumps({"format": FORMAT, "key": secrets.token_hex(KEY_BYTES)})
+        try:
+            write_once(head, content.encode(), 0o600)
+        except OSError as error:
+            seen = f"{shown(str(head))} cannot be written ({error.strerror})"
+            raise InvalidInput("store", seen, "Give a folder that can be written") from None
     try:
-        with open(open_plain(head, os.O_RDONLY, follow=False), "rb") as file:
-            content = json.loads(file.read(MAX_HEAD_BYTES))
+        content = json.loads(read_plain(head, MAX_HEAD_BYTES, follow=False))
         version, key = content["format"], content["key"]
     except OSError as error:
         raise InvalidInput("store", f"{head} cannot be read ({error.strerror})", "Give another folder") from None
@@ -267,21 +258,3 @@ def _key_of(folder: Path) -> bytes:
     if not isinstance(key, str) or not _KEY.fullmatch(key):
         raise InvalidInput("store", f"{head} is damaged", "Give a new folder; this one is left as it is")
     return bytes.fromhex(key)
-
-
-def _write_once(target: Path, text: str) -> None:
-    """Put a text at `target`, for the owner alone, unless another process was first."""
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
-    try:
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with open(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-            _link(draft, target)
-        except FileExistsError:
-            pass
-        finally:
-            draft.unlink(missing_ok=True)
-    except OSError as error:
-        seen = f"{shown(str(target))} cannot be written ({error.strerror})"
-        raise InvalidInput("store", seen, "Give a folder that can be written") from None

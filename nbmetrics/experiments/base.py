@@ -11,6 +11,7 @@ from typing import Any, ParamSpec
 import numpy as np
 import pandas as pd
 
+from ..arrays import plain_array
 from ..errors import InvalidInput, check_count, check_list, check_names, check_number, shown
 from ..evaluation.evaluate import evaluate
 from ..federation import Federation
@@ -72,8 +73,7 @@ def _is_small(value: Any) -> bool:
 def grid(values: Any, argument: str, *, minimum: float = -np.inf, maximum: float = np.inf) -> list[float]:
     """Return the numbers to sweep over, at least one, each finite and within the limits."""
     try:
-        values = values.detach() if hasattr(values, "detach") else values
-        flat = np.ravel(check_list(values, argument) if isinstance(values, Iterator) else values)
+        flat = np.ravel(plain_array(check_list(values, argument) if isinstance(values, Iterator) else values, argument))
     except (TypeError, ValueError, RuntimeError):
         raise InvalidInput(argument, f"got {shown(values)}", "Give numbers to sweep over") from None
     numbers = [check_number(v, argument, minimum=minimum, maximum=maximum) for v in flat]

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InvalidInput, check_number, shown
-from ..files import open_plain, replace_file
+from ..files import open_plain, read_plain, replace_file
 
 # Of the reading of images and of the files here: another number where either makes other rows of the same input.
 RULES = 1
@@ -261,8 +261,7 @@ class Shelf:
     def _read(self, path: Path) -> tuple[list[bytes], np.ndarray] | None:
         """Return digests and rows of a chunk; None, and the file removed, where it is not what was written."""
         try:
-            with open(open_plain(path, os.O_RDONLY), "rb") as file:
-                content = file.read()
+            content = read_plain(path)
         except OSError:
             return None
         chunk = _unpack(content)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import is_array, to_numpy
+from ..arrays import is_array, plain_array
 from ..errors import MAX_ITEMS, InvalidInput, check_count, check_flag, check_list, shown
 from ..summaries.reference import SUFFIX, read_images
 from .decode import Unread
@@ -103,10 +103,7 @@ class Images(Sequence[np.ndarray]):
 
     def select(self, indices: Any) -> Images:
         """Those at these places (whole numbers from 0, or one True or False each), in this order, still undecoded."""
-        try:
-            chosen = to_numpy(indices) if is_array(indices) else np.asarray(indices)
-        except (TypeError, ValueError, RuntimeError):
-            chosen = np.array(None)
+        chosen = plain_array(indices, "indices", "Give a list of whole numbers")
         if chosen.dtype == bool and chosen.shape == (len(self),):
             chosen = np.flatnonzero(chosen)
         if chosen.shape == (0,):  # an empty list makes an array of floats
@@ -299,10 +296,7 @@ def _size_range(sizes: np.ndarray) -> str:
 def _labels(labels: Any, sequence: Images) -> np.ndarray:
     """Return the given labels of the images that were read."""
     wanted = "Give one per image read, or one per line of .report, as texts or numbers"
-    try:
-        values = to_numpy(labels) if is_array(labels) else np.asarray(labels)
-    except (TypeError, ValueError, RuntimeError):
-        raise InvalidInput("labels", f"got {shown(labels)}", wanted) from None
+    values = plain_array(labels, "labels", wanted)
     if values.dtype == object and all(isinstance(label, str) for label in values.flat):
         values = values.astype(str)
     if (

@@ -1,22 +1,17 @@
-"""The account of a client's privacy: what its rows have spent by now, in a file that is only appended to.
-
-    first line    the bound that must not be passed: {"format": 1, "epsilon", "delta"}
-    other lines   one a release: {"mu2": μ², "about", "date"}, of a private quantile also "pure": ε
-                  every line ends with its checksum
+"""The account of a client's privacy: what its rows have spent by now, in a file of lines (`account_lines.py`).
 
 A release of multiplier z is Gaussian-DP with μ = 1/z, and releases on the same rows compose to √Σμ² exactly (Dong, Roth
 & Su 2022). A private quantile has pure ε: it counts with the smallest μ that covers it, or its ε is added to that of
-the others, whichever gives less. A line is written and synced before the bytes that it is about are returned: a process
-that dies between the two has spent what nobody received, and never the other way round. One process writes at a time.
+the others, whichever gives less. A line, and then the head that counts it, are written and synced before the bytes that
+they are about are returned: a process that dies before has spent what nobody received, and never the other way round.
+One process writes at a time. An older copy of the whole file looks as it did then: nothing in it shows that later
+releases were there.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import os
-import re
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -25,17 +20,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInput, check_number, check_text, shown
-from ..files import lock_file, open_plain
+from ..files import lock_file, open_plain, read_plain, write_once
+from .account_lines import FORMAT, FORMATS, MAX_LINE_BYTES, Log, first_lines, head_line, line_of, parse, record_of
 from .privacy import MAX_DELTA, MAX_EPSILON, MIN_DELTA, MIN_EPSILON, Privacy, PureEpsilon, noise_multiplier, spent
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FORMAT = 1
-MAX_BYTES, MAX_LINE_BYTES, MAX_ABOUT_LETTERS = 1 << 26, 1 << 12, 500
+MAX_BYTES, MAX_ABOUT_LETTERS = 1 << 26, 500
 # Of ε: what rounding may add where all of it is spent.
 SLACK = 1e-8
-FIX_DAMAGED = "Name another file, or restore this one from a copy: a new one would forget what was spent"
+FIX_DAMAGED = "Restore the last copy, and count what was sent since; a new account would forget what was spent"
 
 
 class Account:
@@ -83,13 +78,15 @@ class Account:
     def open(cls, path: Any) -> Account:
         """The account of a file that is there, with its bound."""
         try:
-            with open(open_plain(Path(path).expanduser(), os.O_RDONLY), "rb") as file:
-                head = _record(file.readline(MAX_LINE_BYTES).rstrip(b"\n"), Path(path))
-            return cls(path, epsilon=head["epsilon"], delta=head["delta"])
+            first = read_plain(Path(path).expanduser(), MAX_LINE_BYTES).partition(b"\n")[0]
+            bound = record_of(first)
+            return cls(path, epsilon=bound["epsilon"], delta=bound["delta"])
         except OSError as error:
             seen = f"{shown(str(path))} cannot be read ({error.strerror})"
             raise InvalidInput("account", seen, "Give the path of an account") from None
-        except (TypeError, ValueError, KeyError):
+        except InvalidInput:
+            raise
+        except (TypeError, ValueError, KeyError, RecursionError):
             raise _damaged(Path(str(path))) from None
 
     def __str__(self) -> str:
@@ -133,13 +130,13 @@ class Account:
         if isinstance(privacy, PureEpsilon):
             release["pure"] = privacy.epsilon
         with self._locked() as file:
-            releases = self._releases(file)
-            after = self._epsilon_of([*releases, release])
+            log = self._log(file)
+            after = self._epsilon_of([*log.releases, release])
             if after > self.epsilon * (1.0 + SLACK):
-                before = self._epsilon_of(releases)
+                before = self._epsilon_of(log.releases)
                 seen = f"would spend ε = {after:.4g} of {self.epsilon:g} at δ = {self.delta:g}; {before:.4g} is spent"
                 raise InvalidInput("account", seen, "Send the last summary again, which is free, or a larger noise")
-            self._append(file, {**release, "date": datetime.now(UTC).isoformat(timespec="seconds")})
+            self._append(file, log, {**release, "date": datetime.now(UTC).isoformat(timespec="seconds")})
 
     def _epsilon_of(self, releases: list[dict[str, Any]]) -> float:
         pure, noisy = _parts(releases)
@@ -158,64 +155,67 @@ class Account:
         if not self.path.exists():
             return []
         with self._locked() as file:
-            return self._releases(file)
+            return self._log(file).releases
 
     @contextmanager
     def _locked(self) -> Iterator[int]:
-        """Yield the descriptor of the file, which no other process has meanwhile; the bound is its first line."""
+        """Yield the descriptor of the file, which no other process has meanwhile; a new one is whole from the start."""
         try:
-            descriptor = open_plain(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+            if not self.path.exists():
+                write_once(self.path, first_lines(self.epsilon, self.delta))
+                _sync_folder(self.path.parent)
+            descriptor = open_plain(self.path, os.O_RDWR)
         except OSError as error:
             seen = f"{shown(str(self.path))} cannot be opened ({error.strerror})"
             raise InvalidInput("account", seen, "Give the path of a file that can be written") from None
         try:
             lock_file(descriptor, wait=True)
-            self._begin(descriptor)
             yield descriptor
         finally:
             os.close(descriptor)
 
-    def _begin(self, file: int) -> None:
-        """Write the first line, where it is missing or was torn; no other content is ever replaced."""
-        head, content = {"format": FORMAT, "epsilon": self.epsilon, "delta": self.delta}, _content(file)
-        if b"\n" in content or _is_whole(content):
-            return
-        if not _line(head).startswith(content):
-            raise _damaged(self.path)
-        self._append(file, head)
-
-    def _append(self, file: int, record: dict[str, Any]) -> None:
-        """Write a line; in the place of one that was torn, whose bytes nobody has got."""
-        line, content = _line(record), _content(file)
-        last = content[content.rfind(b"\n") + 1 :]
-        line, size = b"\n" * _is_whole(last) + line, len(content) - len(last) * (not _is_whole(last))
+    def _append(self, file: int, log: Log, record: dict[str, Any]) -> None:
+        """Write a line, in the place of one that was torn, whose bytes nobody has got; then the head."""
         try:
-            os.ftruncate(file, size)
-            if os.write(file, line) != len(line):
-                raise OSError(0, "the disk is full")
-            os.fsync(file)
-            if size == 0:
-                _sync_folder(self.path.parent)
+            if log.is_behind or log.bound["format"] != FORMAT:
+                log = self._renew_head(file, log)
+            line = line_of(record, log.links[-1])
+            os.ftruncate(file, log.end)
+            try:
+                _put(file, log.end, b"\n" * log.lacks_end + line)
+            except OSError:
+                os.ftruncate(file, log.end)
+                raise
+            _put(file, log.head, head_line(self._log(file)))
         except OSError as error:
-            os.ftruncate(file, size)
             seen = f"{shown(str(self.path))} cannot be written ({error.strerror})"
             raise InvalidInput("account", seen, "Make room; nothing was released") from None
 
-    def _releases(self, file: int) -> list[dict[str, Any]]:
-        """Return the releases of the file; InvalidInput where it is damaged or of another bound."""
-        *lines, last = _content(file).split(b"\n")
-        if _is_more_than_a_line(last):
-            raise _damaged(self.path)
-        head, *releases = [_record(line, self.path) for line in [*lines, *[last] * _is_whole(last)]] or [{}]
-        if not {"format", "epsilon", "delta"} <= set(head) or not all("mu2" in release for release in releases):
-            raise _damaged(self.path)
-        if head["format"] != FORMAT:
-            seen = f"{shown(str(self.path))} is of format {shown(head['format'])}, and this version reads {FORMAT}"
+    def _renew_head(self, file: int, log: Log) -> Log:
+        """Write the head of what is there; in a file of format 1 first the head, and then that it is of format 2."""
+        if log.head:
+            _put(file, log.head, head_line(log))
+        else:
+            os.ftruncate(file, log.end)
+            _put(file, log.end, b"\n" * log.lacks_end + head_line(log))
+        if log.bound["format"] != FORMAT:
+            _put(file, 0, line_of({**log.bound, "format": FORMAT}))
+        return self._log(file)
+
+    def _log(self, file: int) -> Log:
+        """Return what the file says; InvalidInput where it is damaged or of another bound."""
+        try:
+            log = parse(_content(file))
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise _damaged(self.path, str(error) if type(error) is ValueError else "") from None
+        bound = log.bound
+        if bound["format"] not in FORMATS:
+            seen = f"{shown(str(self.path))} is of format {shown(bound['format'])}, and this version reads {FORMAT}"
             raise InvalidInput("account", seen, "Use the version of nbmetrics that wrote it")
-        if (head["epsilon"], head["delta"]) != (self.epsilon, self.delta):
-            seen = f"{self.path.name} has the bound ε = {head['epsilon']:g}, δ = {head['delta']:g}"
+        if (bound["epsilon"], bound["delta"]) != (self.epsilon, self.delta):
+            seen = f"{self.path.name} has the bound ε = {bound['epsilon']:g}, δ = {bound['delta']:g}"
             raise InvalidInput("account", seen, "Give that bound: earlier releases were counted under it")
-        return releases
+        return log
 
 
 def _rounded_down(number: float) -> float:
@@ -244,43 +244,22 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _content(file: int) -> bytes:
-    """Return all bytes of the file."""
+    """Return all bytes of the file; ValueError where they are more than any account has."""
+    size = os.fstat(file).st_size
+    if size > MAX_BYTES:
+        raise ValueError("is too long")
     os.lseek(file, 0, os.SEEK_SET)
-    parts = []
-    while part := os.read(file, MAX_BYTES):
-        parts.append(part)
-    return b"".join(parts)
+    return os.read(file, size)
 
 
-def _line(record: dict[str, Any]) -> bytes:
-    text = json.dumps(record, ensure_ascii=True, allow_nan=False).encode()
-    return b"%s #%08x\n" % (text, zlib.crc32(text))
+def _put(file: int, place: int, data: bytes) -> None:
+    """Write at a place, on the disk when this returns."""
+    os.lseek(file, place, os.SEEK_SET)
+    if os.write(file, data) != len(data):
+        raise OSError(0, "the disk is full")
+    os.fsync(file)
 
 
-def _is_whole(line: bytes) -> bool:
-    """Whether only the end of the line is missing."""
-    text, _, checksum = line.rpartition(b" #")
-    return bool(re.fullmatch(rb"[0-9a-f]{8}\s*", checksum)) and int(checksum, 16) == zlib.crc32(text)
-
-
-def _is_more_than_a_line(last: bytes) -> bool:
-    """Whether a whole line stands here with something else than its end behind it: it was not torn, it is damaged."""
-    found = re.match(rb"(.*) #([0-9a-f]{8})", last, re.DOTALL)
-    return not _is_whole(last) and found is not None and int(found[2], 16) == zlib.crc32(found[1])
-
-
-def _record(line: bytes, path: Path) -> dict[str, Any]:
-    """Return one line of an account."""
-    try:
-        if not _is_whole(line):
-            raise ValueError
-        record = dict(json.loads(line.rpartition(b" #")[0]))
-        if not all(0.0 < float(record[key]) < math.inf for key in ("mu2", "pure") if key in record):
-            raise ValueError
-        return record
-    except (ValueError, TypeError):
-        raise _damaged(path) from None
-
-
-def _damaged(path: Path) -> InvalidInput:
-    return InvalidInput("account", f"{shown(str(path))} is no account, or is damaged", FIX_DAMAGED)
+def _damaged(path: Path, why: str = "") -> InvalidInput:
+    seen = f"{shown(str(path))} is no account, or is damaged{f': it {why}' * bool(why)}"
+    return InvalidInput("account", seen, FIX_DAMAGED)

@@ -9,11 +9,10 @@ from typing import Any
 
 from ..errors import one_line
 from .client import can_be_rebuilt_from
-from .serialization import NAME, Section, has_checksum, read
+from .serialization import NAME, NOISE, Section, has_checksum, read
 from .summary_codec import REVEALS
 
 MAX_SETTING_LETTERS = 300
-NOISE = "noisy "
 
 
 def inspect(data: Any) -> list[str]:

@@ -31,6 +31,8 @@ CHECKSUM = hashlib.sha256().digest_size
 TYPES = ("<f8", "<f4")
 MAX_HEADER_BYTES, MAX_SECTIONS, MAX_ARRAYS, MAX_AXES = 1 << 20, 1000, 8, 2
 MAX_FEATURES, MAX_ROWS, MAX_ABS_NUMBER = 1_000_000, 10**15, 1e100
+# What kinds of sections begin with, whose numbers are noisy.
+NOISE = "noisy "
 FIX_DAMAGED = "Send what nm.federated.client_summary made, unchanged"
 
 
@@ -184,6 +186,8 @@ def _section(item: Any, arrays: dict[str, np.ndarray], kind_of: str) -> Section:
     checked = {
         str(k): check_number(v, str(k), minimum=-MAX_ABS_NUMBER, maximum=MAX_ABS_NUMBER) for k, v in notes.items()
     }
+    if kind.startswith(NOISE) and "sigma" not in checked:
+        raise InvalidInput("sigma", f"is missing for {shown(metric)}, whose numbers are noisy", FIX_DAMAGED)
     return Section(metric, said, kind, count, arrays, kind_of, checked)
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Array, as_rows, row_blocks, to_numpy
+from ..arrays import Array, as_rows, count_each, row_blocks, to_numpy
 from ..errors import InvalidInput, check_count, check_number
 from .base import Metric, Sample
 from .capabilities import MergeablePool, OnePass
@@ -253,4 +253,4 @@ class ModeAssignment:
     def shares(self, rows: Array) -> np.ndarray:
         """Return the share of the rows in each mode, (m,): the numbers that a client reveals for its column."""
         which, _ = self.assign(as_rows(rows, "rows"))
-        return np.bincount(which[which >= 0], minlength=self.vectors.shape[1]) / len(which)
+        return count_each(which[which >= 0], self.vectors.shape[1]) / len(which)

@@ -22,6 +22,7 @@ from array_api_compat import is_torch_array
 from ..arrays import (
     Array,
     align,
+    count_each,
     host_view,
     is_on_host,
     mean_rows,
@@ -74,7 +75,7 @@ class Distinct:
         np.minimum.at(first, inverse, np.arange(len(digests)))
         if len(positions) < len(digests):
             rows = take_rows(rows, first)
-        return cls(rows, first, inverse, np.bincount(inverse), whole)
+        return cls(rows, first, inverse, count_each(inverse), whole)
 
     @property
     def size(self) -> int:

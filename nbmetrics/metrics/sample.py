@@ -62,10 +62,11 @@ class Sample:
 
     def with_repeats(self, counts: np.ndarray) -> Sample:
         """The sample with each row as often as `counts` says; the condition with it, and test rows spread alike."""
-        rows, test = np.repeat(np.arange(len(counts)), counts), self.test
+        counts, test = counts.astype(np.intp, copy=False), self.test  # `np.repeat`, too, takes no int64 in Pyodide
+        rows = np.repeat(np.arange(len(counts)), counts)
         if test is not None:
             size = test.shape[0]
-            test = test[np.repeat(np.arange(size), counts[np.arange(size) * len(counts) // size])]
+            test = test[np.repeat(np.arange(size), counts[np.arange(size, dtype=np.int64) * len(counts) // size])]
         condition = None if self.condition is None else self.condition[rows]
         return Sample(cast(Array, self.rows)[rows], None, test, condition, self.is_drawn)
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import LARGEST, as_rows, cholesky, to_numpy
+from ..arrays import LARGEST, as_rows, cholesky, plain_array, to_numpy
 from ..errors import InvalidInput, check_choice, check_count, shown
 from ..files import checked_path, write
 from . import moments as summaries
@@ -287,10 +287,7 @@ def _count(value: np.ndarray, name: str) -> int:
 
 
 def _array(value: Any, argument: str) -> np.ndarray:
-    try:
-        array = to_numpy(value.detach()) if hasattr(value, "detach") else np.asarray(value)
-    except (TypeError, ValueError, RuntimeError):
-        raise InvalidInput(argument, f"got {shown(value)}", "Give an array of numbers") from None
+    array = plain_array(value, argument)
     if array.dtype.kind not in "fiu":
         raise InvalidInput(argument, f"is of type {array.dtype}", "Give an array of numbers")
     return array

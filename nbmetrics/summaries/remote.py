@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -61,15 +60,20 @@ def address_source(value: Any, columns: Sequence[str] | None) -> Source:
         if not paths:
             raise InvalidInput("data", f"{shown(text)} matches no file", "Give a pattern of parquet files")
         return Parquet(paths[:MOST_PATHS], columns)
-    path = urlsplit(text).path.rstrip("/").lower()
+    path = _path_in(text).rstrip("/").lower()
     if path.endswith(NPY):
         return _without_columns(RemoteArray(text), columns, text)
     if path.endswith(ZARR):
-        return _without_columns(Zarr(text, shown_url(text)), columns, text)
+        return _without_columns(Zarr(text, shown(text)), columns, text)
     files = _files(text)
     if not files:
-        raise InvalidInput("data", f"{shown_url(text)} has no file that ends in {PARQUET}", FIX)
+        raise InvalidInput("data", f"{shown(text)} has no file that ends in {PARQUET}", FIX)
     return RemoteParquet(text, files, columns)
+
+
+def _path_in(url: str) -> str:
+    """Return host and path of a URL, of a chain ("zip://a.npy::https://host/b.zip") those of its first part."""
+    return re.split(r"[?#]|::", url.partition("://")[2], maxsplit=1)[0]
 
 
 def _is_local(url: str) -> bool:
@@ -78,30 +82,23 @@ def _is_local(url: str) -> bool:
     return match is not None and match[1].lower() in OF_THIS_PROCESS
 
 
-def shown_url(url: str) -> str:
-    """Return a URL as it may be shown: without user, password, and what follows a question mark."""
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    return shown(f"{parts.scheme}://{host}{parts.path}{'?…' * bool(parts.query)}")
-
-
 def file_system(url: str) -> tuple[Any, str]:
     """Return the file system of a URL, and the path in it."""
     try:
         import fsspec
     except ImportError:
-        raise InvalidInput(
-            "data", f"{shown_url(url)} needs fsspec, which is not installed", f"Run: {INSTALL}"
-        ) from None
+        raise InvalidInput("data", f"{shown(url)} needs fsspec, which is not installed", f"Run: {INSTALL}") from None
     try:
         return fsspec.core.url_to_fs(url)  # type: ignore[no-any-return]
     except ImportError:
-        package = PACKAGES.get(urlsplit(url).scheme, "see fsspec's list of file systems")
-        seen = f"{shown_url(url)} needs a package that is not installed"
+        package = PACKAGES.get(url.partition("://")[0], "see fsspec's list of file systems")
+        seen = f"{shown(url)} needs a package that is not installed"
         raise InvalidInput("data", seen, f"Install what opens such URLs: {package}") from None
-    except ValueError:
-        scheme = urlsplit(url).scheme
-        raise InvalidInput("data", f"{shown_url(url)}: fsspec knows no {shown(scheme)}", FIX) from None
+    except Exception as error:  # of a chain, the file system already opens what is behind it
+        if isinstance(error, ValueError) and "Protocol not known" in str(error):
+            seen = f"{shown(url)}: fsspec knows no {shown(url.partition('://')[0])}"
+            raise InvalidInput("data", seen, FIX) from None
+        raise _failed(url, error) from None
 
 
 def _failed(url: str, error: Exception) -> InvalidInput:
@@ -110,14 +107,14 @@ def _failed(url: str, error: Exception) -> InvalidInput:
     why = f"HTTP {status}" if status else getattr(error, "strerror", None) or type(error).__name__
     if isinstance(error, FileNotFoundError | PermissionError):
         why = "not found, or not allowed"
-    return InvalidInput("data", f"{shown_url(url)} cannot be read ({why})", "Check the address and who may read it")
+    return InvalidInput("data", f"{shown(url)} cannot be read ({why})", "Check the address and who may read it")
 
 
 def _files(url: str) -> list[str]:
     """Return the parquet files of a URL: the one that it names, those that match it, or those of a folder."""
     system, path = file_system(url)
-    is_pattern = glob.has_magic(urlsplit(url).path)
-    if urlsplit(url).path.lower().endswith(PARQUET) and not is_pattern:
+    is_pattern = glob.has_magic(_path_in(url))
+    if _path_in(url).lower().endswith(PARQUET) and not is_pattern:
         return [path]
     try:
         names = system.glob(path) if is_pattern else system.find(path)
@@ -128,7 +125,7 @@ def _files(url: str) -> list[str]:
 
 def _without_columns(source: Source, columns: Sequence[str] | None, what: str) -> Source:
     if columns is not None:
-        seen = f"are given together with {shown_url(what) if _SCHEME.match(what) else shown(what)}"
+        seen = f"are given together with {shown(what)}"
         raise InvalidInput("columns", seen, "They select from parquet")
     return source
 
@@ -169,7 +166,7 @@ class RemoteArray(Source):
     """A .npy file behind a URL, read from its beginning to its end."""
 
     def __init__(self, url: str) -> None:
-        self.what, self.first, self.is_local = shown_url(url), 0, _is_local(url)
+        self.what, self.first, self.is_local = shown(url), 0, _is_local(url)
         self._file = RemoteFile(url, file_system(url)[1])
         with self._file.open() as file:
             (self.size, self._width), self._dtype = self._header(Reader(file, url))
@@ -211,7 +208,7 @@ class RemoteParquet(Parquet):
 
     def __init__(self, url: str, files: Sequence[str], columns: Sequence[str] | None) -> None:
         super().__init__([RemoteFile(url, path) for path in files], columns)
-        self.what = shown_url(url)
+        self.what = shown(url)
 
     @staticmethod
     def _opened(path: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import as_rows, to_numpy
+from ..arrays import as_rows, plain_array, to_numpy
 from ..errors import InvalidInput
 from .aggregates import as_federation, moments_of, root_trace
 
@@ -51,7 +51,7 @@ def collapse(federation: Any, target: Any) -> Collapse:
     (0.555, 0.1)
     """
     clients = as_federation(federation)
-    points = np.asarray(target)[None] if np.ndim(target) == 1 else target
+    points = rows[None] if (rows := plain_array(target, "target")).ndim == 1 else target
     rows = to_numpy(as_rows(points, "target", dim=clients.dim)).astype(float)
     weights, moments = clients.weights, moments_of(clients)
     mean = np.sum([w * m for w, (m, _) in zip(weights, moments, strict=True)], axis=0)

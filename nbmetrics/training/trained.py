@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import plain_array
 from ..distributions import Rng, check_draw, random_stream
 from ..errors import InvalidInput, check_number, shown
 from ..files import checked_path
@@ -102,7 +103,10 @@ def as_images(rows: Any) -> np.ndarray:
     >>> nm.training.as_images(np.ones((2, 64))).shape
     (2, 8, 8)
     """
-    pixels = np.asarray(rows, dtype=float)
+    pixels = plain_array(rows, "rows")
+    if pixels.dtype.kind not in "biuf":
+        raise InvalidInput("rows", f"has dtype {pixels.dtype}", "Give numbers from 0 to 1")
+    pixels = pixels.astype(float)
     if pixels.ndim != 2 or pixels.shape[1] != 64:
         raise InvalidInput("rows", f"has shape {pixels.shape}", "Give (n, 64) rows, images of 8 × 8 as they are read")
     if len(pixels) and not (pixels.min() >= 0 and pixels.max() <= 1):

@@ -1,5 +1,6 @@
 """An account knows what was spent, refuses what would be too much, and never forgets, whatever ends the process."""
 
+import contextlib
 import json
 import math
 import os
@@ -7,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import zlib
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from scipy.stats import norm
 
 import nbmetrics as nm
 from nbmetrics.federated import Account, Privacy, client
+from nbmetrics.federated import account as account_module
 from tests import ROOT
 from tests.slow import by_default
 
@@ -40,7 +43,9 @@ def epsilon_of(mus, delta):
 def test_the_spend_is_synced_before_the_bytes_are_made(tmp_path, monkeypatch):
     order, fsync, write = [], os.fsync, client.write
     path = tmp_path / "a"
-    monkeypatch.setattr(os, "fsync", lambda file: (fsync(file), order.append(path.read_bytes().count(b"mu2"))))
+    monkeypatch.setattr(
+        os, "fsync", lambda file: (fsync(file), path.exists() and order.append(path.read_bytes().count(b"mu2")))
+    )
     monkeypatch.setattr(client, "write", lambda *given: (order.append("bytes"), write(*given))[1])
     account = Account(path, epsilon=1.2, delta=1e-6)
     for spent in (1, 2):
@@ -123,20 +128,170 @@ def test_only_a_release_makes_the_file_and_no_other_file_is_written_over(tmp_pat
         assert foreign.read_bytes() == content
 
 
-def test_a_first_line_that_was_torn_is_written_again(tmp_path):
+FORGED = {
+    "nested deep": '{"mu2": ' + "[" * 4000,
+    "text": '{"mu2": "0.01", "about": "x", "date": "d"}',
+    "no date": '{"mu2": 0.01, "about": "x"}',
+    "400 digits": '{"mu2": 1' + "0" * 400 + ', "about": "x", "date": "d"}',
+    "sums overflow": '{"mu2": 1e308, "about": "x", "date": "d"}',
+    "negative": '{"mu2": -1.0, "about": "x", "date": "d"}',
+    "pure text": '{"mu2": 1.0, "pure": "1", "about": "x", "date": "d"}',
+    "long": '{"mu2": 1.0, "about": "' + "x" * 10**5 + '", "date": "d"}',
+    "no dict": "[1, 2]",
+}
+HEADS = ['{"format": 1, "epsilon": "2.0", "delta": 1e-06}', '{"format": 1, "epsilon": [], "delta": null}']
+
+
+@pytest.mark.parametrize("text", FORGED.values(), ids=FORGED)
+def test_a_forged_line_is_refused(tmp_path, text):
+    def line(text):
+        return b"%s #%08x\n" % (text.encode(), zlib.crc32(text.encode()))
+
+    forged = [line(head) for head in HEADS] + [line(OLD_BOUND) + line(text) + line(text)]
+    for content in forged:
+        (tmp_path / "a").write_bytes(content)
+        for act in (lambda: Account(tmp_path / "a", epsilon=2, delta=1e-6).table, lambda: Account.open(tmp_path / "a")):
+            with pytest.raises(nm.InvalidInput, match="is no account, or is damaged"):
+                act()
+
+
+def test_a_file_of_any_size_is_refused_before_it_is_read(tmp_path):
     release(Account(tmp_path / "a", epsilon=2, delta=1e-6))
-    head = (tmp_path / "a").read_bytes().splitlines()[0]
-    for size in range(len(head) + 1):
-        (tmp_path / "a").write_bytes(head[:size])
-        account = Account(tmp_path / "a", epsilon=2, delta=1e-6)
+    os.truncate(tmp_path / "a", 30 << 30)
+    with pytest.raises(nm.InvalidInput, match="is damaged"):
+        Account.open(tmp_path / "a")
+
+
+def released(path, count):
+    """An account of so many releases, and its lines; the first two are the bound and the head."""
+    account = Account(path, epsilon=9, delta=1e-6)
+    for k in range(count):
+        account.spend(Privacy(epsilon=0.1 + k / 10, delta=1e-6, clip=1.0), f"release {k}")
+    return account, path.read_bytes().splitlines(keepends=True)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_every_line_that_is_taken_out_is_noticed(tmp_path, count):
+    account, lines = released(tmp_path / "a", count)
+    changed = [lines[:k] + lines[k + 1 :] for k in range(len(lines))]
+    changed += [lines[:k] for k in range(len(lines))]
+    changed += [[*lines[:k], lines[k + 1], lines[k], *lines[k + 2 :]] for k in range(len(lines) - 1)]
+    changed += [[*lines[:k], lines[k], *lines[k:]] for k in range(len(lines))]
+    for some in changed:
+        account.path.write_bytes(b"".join(some))
+        with pytest.raises(nm.InvalidInput, match="damaged"):
+            account.spent  # noqa: B018
+
+
+def test_every_shorter_beginning_of_an_account_is_refused(tmp_path):
+    account, lines = released(tmp_path / "a", 3)
+    whole, spent = b"".join(lines), account.spent
+    for size in range(len(whole) - 1):
+        account.path.write_bytes(whole[:size])
+        with pytest.raises(nm.InvalidInput, match="damaged"):
+            account.spent  # noqa: B018
+    account.path.write_bytes(whole[:-1])  # without the last end of a line
+    assert account.spent == spent
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_random_damage_makes_an_account_too_low(tmp_path, seed):
+    account, lines = released(tmp_path / "a", 4)
+    whole, spent, rng = b"".join(lines), account.spent, np.random.default_rng(seed)
+    for _ in range(100):
+        at, width = int(rng.integers(len(whole))), int(rng.integers(1, 200))
+        insert = [b"", rng.bytes(width), whole[at : at + width], b"\n"][int(rng.integers(4))]
+        changed = whole[:at] + insert + whole[at + int(rng.choice([0, width])) :]
+        account.path.write_bytes(changed)
+        with contextlib.suppress(nm.InvalidInput):
+            assert account.spent >= spent or changed == whole
+
+
+class Died(BaseException):
+    """The process ends here."""
+
+
+def dying_after(monkeypatch, writes):
+    """Let the process die in the place of the write after so many."""
+    real, done = account_module._put, []
+
+    def put(*given):
+        if len(done) == writes:
+            raise Died
+        done.append(real(*given))
+
+    monkeypatch.setattr(account_module, "_put", put)
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+@pytest.mark.parametrize("writes", range(5))
+def test_a_process_that_dies_between_two_writes_leaves_an_account_that_can_be_used(
+    tmp_path, monkeypatch, writes, is_old
+):
+    account, path = Account(tmp_path / "a", epsilon=9, delta=1e-6), tmp_path / "a"
+    if is_old:
+        path.write_bytes(old_account(2))
+    else:
         release(account)
-        assert len(account.table) == 1 and account.path.read_bytes().startswith(head + b"\n")
+        release(account)
+    for spent in range(2, 6):
+        with monkeypatch.context() as dying:
+            dying_after(dying, writes)
+            try:
+                release(account)
+                count = spent + 1
+            except Died:
+                count = len(account.table)
+                assert spent <= count <= spent + 1
+        if count == spent:
+            release(account)
+        assert len(account.table) == spent + 1
+
+
+OLD_BOUND = '{"format": 1, "epsilon": 2.0, "delta": 1e-06}'
+
+
+def old_account(count, epsilon=9.0):
+    """The file of an account that 0.2 wrote: no head, no chain."""
+    mu2 = PRIVATE.mu**2
+    texts = [OLD_BOUND.replace("2.0", str(epsilon))]
+    texts += [json.dumps({"mu2": mu2, "about": "fid", "date": "2026-01-01T00:00:00+00:00"})] * count
+    return b"".join(b"%s #%08x\n" % (text.encode(), zlib.crc32(text.encode())) for text in texts)
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b'{"mu2": 0.'])
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_an_account_of_0_2_opens_and_is_chained_from_the_next_release_on(tmp_path, count, end):
+    path, content = tmp_path / "a", old_account(count)
+    path.write_bytes(content[:-1] if not end else content + end.strip(b"\n"))
+    account = Account.open(path)
+    assert len(account.table) == count
+    release(account)
+    lines = path.read_bytes().splitlines(keepends=True)
+    assert len(account.table) == count + 1 and lines[1 : count + 1] == content.splitlines(keepends=True)[1:]
+    for k in range(len(lines)):
+        for some in (lines[:k] + lines[k + 1 :], lines[:k]):
+            path.write_bytes(b"".join(some))
+            with pytest.raises(nm.InvalidInput, match="damaged"):
+                account.spent  # noqa: B018
+    path.write_bytes(b"".join(lines))
+    release(account)
+    assert len(account.table) == count + 2
+
+
+def test_an_older_copy_of_the_whole_file_cannot_be_seen(tmp_path):
+    account, lines = released(tmp_path / "a", 1)
+    spent = account.spent
+    release(account)
+    account.path.write_bytes(b"".join(lines))
+    assert account.spent == spent  # docs/federated.md says so
 
 
 KILLED = """
 import sys; sys.path.insert(0, {root!r})
 from tests.federated.test_account import PRIVATE, release
 from nbmetrics.federated import Account, Privacy, client
+from nbmetrics.federated import account as account_module
 account = Account({path!r}, epsilon=900, delta=1e-6)
 for k in range(200):
     sent = release(account, Privacy(epsilon=0.5, delta=1e-6, clip=4.0))
@@ -195,11 +350,9 @@ def test_a_line_that_was_torn_was_no_release_and_damage_is_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("record", "says"),
-    [({"format": 2, "epsilon": 2, "delta": 1e-6}, "is of format 2"), ({"mu2": 0.1}, "is damaged"), ([], "is damaged")],
+    [({"format": 3, "epsilon": 2, "delta": 1e-6}, "is of format 3"), ({"mu2": 0.1}, "is damaged"), ([], "is damaged")],
 )
 def test_a_foreign_file_is_refused(tmp_path, record, says):
-    import zlib
-
     text = json.dumps(record).encode()
     (tmp_path / "a").write_bytes(b"%s #%08x\n" % (text, zlib.crc32(text)))
     with pytest.raises(nm.InvalidInput, match=says):

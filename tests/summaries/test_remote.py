@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.summaries.remote import shown_url
+from nbmetrics.errors import shown
 
 fsspec = pytest.importorskip("fsspec", reason='fsspec is not installed: pip install "nbmetrics[cluster]"')
 pa = pytest.importorskip("pyarrow", reason='pyarrow is not installed: pip install "nbmetrics[cluster]"')
@@ -222,5 +222,5 @@ def test_a_damaged_chunk_of_zarr_is_told_by_the_kind_of_error_alone(tmp_path):
 
 
 def test_what_is_shown_of_a_url():
-    assert shown_url("https://user:pw@host:8/a/b.npy?token=1#x") == "'https://host:8/a/b.npy?…'"
-    assert "pw" not in repr(shown_url("s3://key:pw@bucket/a.parquet"))
+    assert shown("https://user:pw@host:8/a/b.npy?token=1#x") == "'https://host:8/a/b.npy?…'"
+    assert "pw" not in repr(shown("s3://key:pw@bucket/a.parquet"))

@@ -23,7 +23,7 @@ import numpy as np
 
 from ...arrays import is_array, keeping_buffers, module_source
 from ...distributions import Distribution
-from ...errors import InvalidInput, shown
+from ...errors import InvalidInput, check_length, shown
 from ...evaluation.samples import shares_of
 from ...federation import Federation, Generator
 from ...federation.by_client import ByClient
@@ -206,6 +206,7 @@ def _shape_of(source: Any) -> tuple[int, ...]:
     """Return the shape of an array; () where it has none."""
     shape = getattr(source, "shape", None)
     try:
+        check_length(source, "source")
         return tuple(np.shape(source) if shape is None else shape)
     except (TypeError, ValueError):  # rows of several lengths
         return ()
@@ -219,4 +220,5 @@ def _copy_rows(rows: Any, max_items: int = MAX_ITEMS) -> Any:
         return rows.detach().clone()
     if isinstance(rows, np.ndarray):
         return rows.copy()
+    check_length(rows, "source")
     return rows.copy() if hasattr(rows, "to_numpy") else list(islice(rows, max_items + 1))

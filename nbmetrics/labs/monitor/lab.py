@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import secrets
 import threading
-import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ import traitlets
 from IPython.display import display, update_display
 
 from ...errors import InvalidInput, check_choice, shown
+from ...threads import cpu_seconds
 from ..toolkit import modules
 from ..toolkit.lab import Lab
 from ..toolkit.saved import OF_MONITOR, OF_MONITOR_BY_CLIENT
@@ -214,10 +214,10 @@ class Monitor(RunApi, Lab):
     @contextmanager
     def _spending(self) -> Iterator[None]:
         """Count what publishing takes while a loop runs."""
-        is_resting, start = self._live_run.clock.is_resting, time.thread_time()
+        is_resting, start = self._live_run.clock.is_resting, cpu_seconds()
         yield
         if not is_resting:
-            self._live_run.budget.spend("telling", time.thread_time() - start)
+            self._live_run.budget.spend("telling", cpu_seconds() - start)
 
     def _publish(self) -> None:
         """Write what is new to `recent` where the run only went on, else everything to `past`."""

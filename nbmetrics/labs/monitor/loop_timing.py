@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, cast
 
+from ...threads import cpu_seconds
+
 # Of the loop's time, what a Monitor may cost.
 MAX_COST_SHARE = 0.05
 # Where losses alone cost that much, steps are still scored, this many times more seldom than the share allows.
@@ -118,11 +120,11 @@ class Budget:
         Linear algebra has threads of its own, which no clock tells from those of the loop: what the process took beyond
         the `loop` thread counts, and at most as if they all had worked for this one.
         """
-        start = time.thread_time(), time.process_time(), thread_seconds(loop)
+        start = cpu_seconds(), time.process_time(), thread_seconds(loop)
         try:
             yield
         finally:
-            own, whole, of_loop = time.thread_time() - start[0], time.process_time() - start[1], thread_seconds(loop)
+            own, whole, of_loop = cpu_seconds() - start[0], time.process_time() - start[1], thread_seconds(loop)
             others = whole - (of_loop - start[2])
             self.spend(what, min(max(own, others), own * blas_threads()))
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
-from ...threads import running_loop, start_thread
+from ...threads import cpu_seconds, running_loop, start_thread
 
 # Seconds between two times that a task is done.
 MIN_PAUSE_SECONDS = 0.1
@@ -33,12 +33,12 @@ class PublishTask:
         return self._end_time + max(MIN_PAUSE_SECONDS, self._seconds / max(share, self.share))
 
     def run(self) -> None:
-        self.is_requested, self.share, start = False, 0.0, time.thread_time()
+        self.is_requested, self.share, start = False, 0.0, cpu_seconds()
         try:
             self._action()
         except Exception:  # the thread must outlive it
             _LOG.exception("The page was not updated")
-        self._end_time, self._seconds = time.monotonic(), time.thread_time() - start
+        self._end_time, self._seconds = time.monotonic(), cpu_seconds() - start
 
 
 class Publisher:

@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import InvalidInput, shown
-from ...files import lock_file, open_plain, write
+from ...files import lock_file, open_plain, read_plain, write
 
 STEPS, ROWS, META, PENDING, TORN = "steps.jsonl", "rows.bin", "meta.json", "pending.bin", "steps.jsonl.torn"
 FORMAT, VERSION = "nbmetrics run", 1
@@ -226,8 +226,7 @@ class PendingLines:
 def pending_lines(folder: Path) -> list[bytes]:
     """Return what may be pending lines of a folder, without their ends."""
     try:
-        with open(open_plain(folder / PENDING, os.O_RDONLY), "rb") as file:
-            content = file.read(PENDING_BYTES)
+        content = read_plain(folder / PENDING, PENDING_BYTES)
     except OSError:
         return []
     return [line for line in content.rstrip(b"\0").replace(b"\0", b"\n").split(b"\n") if line]
@@ -268,8 +267,7 @@ class LogReader:
 
     def _check_meta(self) -> None:
         try:
-            with open(open_plain(self.folder / META, os.O_RDONLY), "rb") as file:
-                meta = json.loads(file.read(MAX_META_BYTES + 1)[:MAX_META_BYTES])
+            meta = json.loads(read_plain(self.folder / META, MAX_META_BYTES))
             version = meta.get("version") if isinstance(meta, dict) else None
         except (OSError, ValueError, RecursionError):
             return self.add_message(f"{META} is missing or damaged")

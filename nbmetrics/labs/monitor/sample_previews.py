@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import to_numpy
+from ...arrays import count_each, to_numpy
 from ...federation import Federation, Generator
 from ...federation.image_sources import images_of
 
@@ -52,7 +52,7 @@ class SamplePreviews:
         count = MAX_POINTS if each[0]["rows"].shape[1] <= MAX_POINT_DIM else MAX_PICTURES
         middles = (np.arange(count) + 0.5) / count
         places = np.searchsorted(np.cumsum(weights), middles).clip(max=len(weights) - 1)
-        counts = np.bincount(places, minlength=len(weights))
+        counts = count_each(places, len(weights))
         return {"rows": np.concatenate([part["rows"][:n] for part, n in zip(each, counts, strict=True)])}
 
     def _has_pixel_rows(self) -> bool:
