@@ -18,6 +18,7 @@ import numpy as np
 from array_api_compat import array_namespace, device, is_torch_array
 
 from .errors import InvalidInput, check_number, shown
+from .tables import is_table, stacked_lists, table_rows
 
 Array = Any
 
@@ -63,36 +64,10 @@ def is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray) or is_torch_array(value)
 
 
-def column_names(value: Any) -> tuple[str, ...] | None:
-    """What a data frame calls its features; None for anything else."""
-    return tuple(map(str, value.columns)) if hasattr(value, "to_numpy") and hasattr(value, "columns") else None
-
-
-def check_same_order(named: Iterable[tuple[str, tuple[str, ...] | None]], argument: str | None = None) -> None:
-    """Raise `InvalidInput` where data frames have the same columns in another order: rows are taken by position.
-
-    It names `argument`, or else the frame whose order is another.
-    """
-    orders: dict[tuple[str, ...], tuple[str, tuple[str, ...]]] = {}
-    for name, columns in named:
-        if columns is None:
-            continue
-        first, order = orders.setdefault(tuple(sorted(columns)), (name, columns))
-        if columns != order:
-            k = next(k for k, pair in enumerate(zip(columns, order, strict=True)) if pair[0] != pair[1])
-            seen = f"column {k + 1} of {shown(name)} is {shown(columns[k])}, of {shown(first)} {shown(order[k])}"
-            raise InvalidInput(argument or name, seen, "Give the same columns in the same order: frame[other.columns]")
-
-
-def check_frames(**named: Any) -> None:
-    """The same of the arguments of a function, by their names."""
-    check_same_order((name, column_names(value)) for name, value in named.items())
-
-
 def as_rows(value: Any, argument: str, *, min_rows: int = 1, dim: int | None = None) -> Array:
     """`value` as a finite (n, d) array of float32 or float64 in its own library, on its own device.
 
-    Integers and bools become float64, half precision float32, data frames and nested lists NumPy.
+    Integers and bools become float64, half precision float32, tables (see `table_rows`) and nested lists NumPy.
     Raises `InvalidInput` for NaN or infinity, a wrong rank, width or dtype, or too few rows.
     """
     rows = _floating(value, argument)
@@ -129,16 +104,17 @@ def _floating(value: Any, argument: str) -> Array:
     if np.ma.is_masked(value):
         raise InvalidInput(argument, "has masked values", "Drop those rows, or fill them, first")
     try:
-        array = np.asarray(value)
+        array = table_rows(value, argument) if is_table(value) else np.asarray(value)
+    except InvalidInput:
+        raise
     except (TypeError, ValueError, RuntimeError):
         raise InvalidInput(argument, f"got {shown(value)}", "Give a rectangular array of numbers") from None
+    if array.dtype == object and (stacked := stacked_lists(array, argument)) is not None:
+        array = stacked
     if array.dtype.kind not in "biuf":
         seen = f"has dtype {array.dtype}" if array.ndim else f"got {shown(value)}"
-        if hasattr(value, "select_dtypes"):
-            others = list(value.select_dtypes(exclude="number").columns)
-            gaps = "has missing values in columns of numbers" if array.dtype == object else seen
-            seen = f"has columns that are not numbers: {shown(others)}" if others else gaps
         fix = "Give an array of real numbers, shape (n, d)"
+        fix += "; of numbers kept as objects: x.astype(float)" * (array.dtype == object and array.ndim > 0)
         fix += "; for a folder of images, use nm.extract(folder)" * isinstance(value, (str, os.PathLike))
         raise InvalidInput(argument, seen, fix)
     if array.dtype in (np.float32, np.float64):

@@ -27,6 +27,7 @@ from ..federation import Federation, Generator
 from ..files import make_folder, open_plain, write
 from ..metrics import Sample
 from ..summaries.npz import read_header
+from ..tables import check_same_order
 
 FORMAT, HEAD = 1, "nbmetrics-race.json"
 PROBE_ROWS = 4
@@ -66,6 +67,7 @@ def _sources(name: Any, source: Any, by: str, federation: Federation, clients: S
     parts = [every[client] for client in clients] if generator.is_by_client else [generator]
     extraction = federation.extraction and replace(federation.extraction, progress=False)
     parts = [part.through(extraction).with_columns_of(federation.clients) for part in parts]
+    check_same_order([(party.name or "", party.columns) for party in (*federation.clients, *parts)], who)
     for part in parts:
         if not (part.answers or isinstance(part.source, Distribution)):
             seen = f"got {shown(part.source)}, of which no more rows can be drawn"

@@ -96,7 +96,8 @@ def _metric_bytes(metric: Metric[Any], summary: Any, sample: Sample | None, thri
     is_away = isinstance(summary, RemoteSummary) and kind != "thirds"
     arrays, notes = _blank_remote(summary, sample.dim) if is_away else blank_arrays(kind, summary, sample, thrift)
     count = _row_count(summary, sample)
-    section = Section(metric.name, settings_text(metric), kind, count, arrays, thrift.type_of(kind, arrays), notes)
+    number_type, columns = thrift.type_of(kind, arrays), sample.columns
+    section = Section(metric.name, settings_text(metric), kind, count, arrays, number_type, notes, columns)
     return size(sample.dim, [section]), REVEALS[kind]
 
 

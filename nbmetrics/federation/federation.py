@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import check_same_order, concat, is_array
+from ..arrays import concat, is_array
 from ..distributions import Empirical, Mixture
 from ..errors import (
     InvalidInput,
@@ -22,6 +22,7 @@ from ..errors import (
 )
 from ..summaries.reference import pooled_moments
 from ..summaries.sources import is_loader
+from ..tables import check_same_order
 from .client import Client
 from .generator import MAX_PARTIES, name_items
 from .image_sources import are_images, check_one_space, extraction_of
@@ -229,15 +230,16 @@ class Federation(PartitionSchemes):
         if any(c.moments is not None for c in self.clients):
             n = sum(c.size for c in self.clients) if self.is_size_weighted else None
             moments = pooled_moments([c.moments or c.rows for c in self.clients], self.weights, n)
-            return Client(moments, name="pooled")._with(extraction=self.extraction)
-        if self.is_size_weighted:
+            pooled = Client(moments, name="pooled")
+        elif self.is_size_weighted:
             held = {part: [getattr(c, part) for c in self.clients] for part in ("test", "condition", "labels")}
             whole = {part: concat(parts) for part, parts in held.items() if all(p is not None for p in parts)}
             pooled = Client(concat([c.rows for c in self.clients]), name="pooled", **whole)
         else:
             distributions = [c.distribution if c.rows is None else Empirical(c.rows) for c in self.clients]
             pooled = Client(Mixture(distributions, self.weights), name="pooled")
-        return pooled._with(extraction=self.extraction)
+        columns = next((c.columns for c in self.clients if c.columns), None)
+        return pooled._with(extraction=self.extraction, columns=columns)
 
     @property
     def is_conditional(self) -> bool:

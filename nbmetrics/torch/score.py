@@ -19,6 +19,7 @@ from ..errors import InvalidInput, check_choice, check_flag, check_list, check_n
 from ..evaluation.cells import Cells, KeptCells, PoolOnlyClient, mixture_or_refusal
 from ..federation.image_sources import are_images, extraction_of, features_of
 from ..metrics.base import Sample, metric_of
+from ..tables import check_same_order, column_names
 from .accumulator import Accumulator, gather_all
 
 # Why `Score` is no `torchmetrics.Metric`, "" where it is one.
@@ -110,6 +111,7 @@ class Score(Base):
         self.weights = None if weights is None else check_named_weights(weights, self.clients)
         self.extraction = extraction_of(extractor)
         self._extracted_by: str | None = None
+        self._columns: tuple[str, ...] | None = None  # of the first table
         self._cautions: list[str] = []
         # "sum" is right for sums about one centre, which `_sync_dist` sees to.
         self.add_state("centre", _zeros(0), dist_reduce_fx=_first)
@@ -196,7 +198,7 @@ class Score(Base):
     def reset(self) -> None:
         """Forget all rows."""
         super().reset()
-        self._extracted_by, self._cautions = None, []
+        self._extracted_by, self._columns, self._cautions = None, None, []
 
     def merge_state(self, incoming_state: Score | Mapping[str, Tensor]) -> None:
         """Add the rows that another `Score` of the same metric and clients has, or its `metric_state`."""
@@ -234,7 +236,9 @@ class Score(Base):
                 raise InvalidInput("batch", f"{seen}, and there is no extractor", fix)
             self._extracted_by = self._extracted_by or self.extraction.convention
             batch = features_of(batch, self.extraction, "batch")
+        check_same_order([("the first batch", self._columns), ("batch", column_names(batch))])
         rows = as_rows(batch, "batch", dim=self.centre.numel() or None)
+        self._columns = self._columns or column_names(batch)
         return align(rows, self.centre)[0].to(self.centre.device)
 
     def _check_memory(self, dim: int, length: int) -> None:
