@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -46,10 +45,10 @@ def column_names(value: Any) -> tuple[str, ...] | None:
 
 
 def check_same_order(named: Iterable[tuple[str, tuple[str, ...] | None]], argument: str | None = None) -> None:
-    """Raise `InvalidInput` where tables share a column, but not all of them in one order: rows are taken by position.
+    """Raise `InvalidInput` where a column has other places in two tables, or is in one of them too many.
 
-    It names `argument`, or else the later table. Tables without a column in common may be of the same features under
-    other names.
+    Rows are taken by position. It names `argument`, or else the later table. Features may have other names in another
+    table: only names that both have are compared.
     """
     first_with: dict[str, tuple[str, tuple[str, ...]]] = {}
     known = set()
@@ -57,20 +56,17 @@ def check_same_order(named: Iterable[tuple[str, tuple[str, ...] | None]], argume
         if columns is None or columns in known:
             continue
         known.add(columns)
-        for column in columns:
+        for k, column in enumerate(columns):
             first, order = first_with.setdefault(column, (name, columns))
-            if order is not columns:
-                raise InvalidInput(argument or name, _difference(name, columns, first, order), SAME_COLUMNS)
-
-
-def _difference(name: str, columns: tuple[str, ...], first: str, order: tuple[str, ...]) -> str:
-    """Return the first difference between the columns of two tables, in words."""
-    pairs = enumerate(zip_longest(columns, order), 1)
-    k, own, other = next((k, *pair) for k, pair in pairs if pair[0] != pair[1])
-    if own is None or other is None:
-        fewer, more = (name, first) if own is None else (first, name)
-        return f"{shown(fewer)} has no column {shown(other or own)}, but {shown(more)} has"
-    return f"column {k} of {shown(name)} is {shown(own)}, of {shown(first)} {shown(other)}"
+            if len(order) != len(columns):
+                short, long = sorted([(first, order), (name, columns)], key=lambda table: len(table[1]))
+                extra = next((column for column in long[1] if column not in short[1]), long[1][-1])
+                seen = f"{shown(short[0])} has no column {shown(extra)}, but {shown(long[0])} has"
+            elif order[k] != column:
+                seen = f"column {k + 1} of {shown(name)} is {shown(column)}, of {shown(first)} {shown(order[k])}"
+            else:
+                continue
+            raise InvalidInput(argument or name, seen, SAME_COLUMNS)
 
 
 def named_columns(made: Any, rows: Any) -> Any:

@@ -67,7 +67,8 @@ def _sources(name: Any, source: Any, by: str, federation: Federation, clients: S
     parts = [every[client] for client in clients] if generator.is_by_client else [generator]
     extraction = federation.extraction and replace(federation.extraction, progress=False)
     parts = [part.through(extraction).with_columns_of(federation.clients) for part in parts]
-    check_same_order([(party.name or "", party.columns) for party in (*federation.clients, *parts)], who)
+    parties: tuple[Any, ...] = (*federation.clients, *parts)
+    check_same_order([(party.name or "", party.columns) for party in parties], who)
     for part in parts:
         if not (part.answers or isinstance(part.source, Distribution)):
             seen = f"got {shown(part.source)}, of which no more rows can be drawn"

@@ -56,9 +56,10 @@ def client_summary(
 
     Returns
     -------
-    bytes: a header in JSON, with the names of the columns of a table, and the numbers, read without pickle. FID takes mean and covariance; KID with the cubic
-    kernel (up to 128 features) the moments up to order 3; KID(nm.RandomFeatures(…)) as many numbers as you say. The
-    last 32 bytes are a checksum (SHA-256), which finds damage, not forgery.
+    bytes: a header in JSON, with the names of the columns of a table, and the numbers, read without pickle. FID takes
+    mean and covariance; KID with the cubic kernel (up to 128 features) the moments up to order 3;
+    KID(nm.RandomFeatures(…)) as many numbers as you say. The last 32 bytes are a checksum (SHA-256), which finds
+    damage, not forgery.
     None of this hides a row by itself: see docs/federated.md.
 
     Raises

@@ -48,12 +48,8 @@ def source_of(value: Any, columns: Any = None) -> Source | None:
         raise InvalidInput("columns", seen, "They select from a parquet file, or a folder of them")
     if isinstance(value, np.memmap):
         return MemoryMapSource(value, "a memory-mapped file") if value.ndim == 2 else None
-    if (
-        is_array(value)
-        or is_table(value)
-        or isinstance(value, (str, bytes, os.PathLike, type))
-        or hasattr(value, "state_dict")
-    ):
+    is_plain = isinstance(value, (str, bytes, os.PathLike, type)) or hasattr(value, "state_dict")
+    if is_plain or is_array(value) or is_table(value):
         return None
     if all(hasattr(value, name) for name in ("shape", "dtype", "chunks", "__getitem__")):
         return _lazy(value) if len(value.shape) == 2 else None
