@@ -34,6 +34,7 @@ from .cells import (
     terms_with_answers,
     terms_with_whole,
 )
+from .feature_cautions import feature_cautions
 from .influence import Influence, Influences
 from .noise import CellNoise, Design, check_design
 from .provenance import provenance_of
@@ -471,6 +472,9 @@ class Evaluation:
         sources = [generator for generator, _ in self._sources.values()]
         note, names = convention(samples, self._seed, federation, sources), tuple(self._sources)
         provenance, groups = self.provenance_of(names, tables), [generator.group for generator in sources]
+        generated = [(generator, source) for generator in sources for source in sources_of([generator])]
+        cautions = (*feature_cautions(federation.clients, generated), *tables[0].cautions)
+        tables = [replace(tables[0], cautions=cautions), *tables[1:]]
         return Scores(self.names, self.weights, names, tables, note, provenance, groups)
 
     def provenance_of(self, names: Sequence[str], tables: Sequence[Cells]) -> dict[str, Any]:

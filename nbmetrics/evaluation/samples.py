@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import is_array
 from ..distributions import Distribution, draw_rows
 from ..errors import InvalidInput, check_list, check_names, shown
 from ..federation import Client, Federation, Generator
@@ -347,7 +348,11 @@ def convention(samples: int | None, seed: int, federation: Federation, generator
         g.answers or isinstance(g.source, Distribution) for g in generators
     )
     features = "features as given" if federation.extraction is None else _features(federation, generators)
-    return "; ".join([features, *([drawn] if has_distributions else []), f"seed {seed}"])
+    arrays = [g for g in generators if g.group is not None and is_array(g.source)]
+    unnamed = Counter(g.group for g in arrays if (g.name or "").removeprefix(f"{g.group} ").isdigit())
+    fix = "join batches of one run by np.concatenate"
+    runs = [f"the {n} arrays of {model!r} are {n} runs ({fix})" for model, n in unnamed.items() if n > 1]
+    return "; ".join([features, *([drawn] if has_distributions else []), *runs, f"seed {seed}"])
 
 
 def _features(federation: Federation, generators: Sequence[Generator]) -> str:

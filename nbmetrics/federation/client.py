@@ -80,7 +80,9 @@ class Client:
         images = self.images
         if self.moments is not None:
             _check_alone(test=test, condition=condition, labels=labels)
-        self.condition = None if condition is None else as_rows(condition, "condition")
+        self.condition, self.condition_columns = None, column_names(condition)
+        if condition is not None:
+            self.condition = as_rows(condition, "condition")
         if self.stream is not None and (condition is not None or (labels is not None and self.stream.size is None)):
             self.rows, self.stream = self.stream.collect(), None  # what belongs to its rows, one by one, needs them
         is_counted = images is None and (condition is not None or labels is not None)

@@ -104,6 +104,7 @@ class Federation(PartitionSchemes):
                 seen = f"{client.name!r} has {client.dim} features, {self.names[0]!r} has {self.dim}"
                 raise InvalidInput("clients", seen, "Give every client the same features")
         check_same_order([(client.name or "", client.columns) for client in self.clients], "clients")
+        check_same_order([(client.name or "", client.condition_columns) for client in self.clients], "condition")
         for client in self.clients:
             if client.stream is not None:
                 client.stream.who = f"client {client.name!r}"

@@ -19,7 +19,7 @@ from ..summaries.reference import Moments
 from ..summaries.source_kinds import is_rows_path
 from ..summaries.sources import is_batch_function, is_loader
 from ..summaries.stream import Stream
-from ..tables import check_same_order, column_names
+from ..tables import check_same_order, column_names, is_table
 from .by_client import ByClient, check_call
 from .client import distribution_or_rows, open_npy
 from .image_sources import (
@@ -318,7 +318,7 @@ def _runs(model: str, runs: Sequence[Any]) -> list[Generator]:
 
 def _is_one(value: Any) -> bool:
     is_source = isinstance(value, (Generator, Distribution, Moments)) or callable(value) or is_loader(value)
-    return is_source or is_array(value) or are_images(value)
+    return is_source or is_array(value) or is_table(value) or are_images(value)
 
 
 def _as_generator(item: Any, who: str) -> Generator:
