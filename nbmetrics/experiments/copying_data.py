@@ -18,6 +18,7 @@ from ..metrics.copying import CT, AuthPct, auth_pct, c_t
 from ..metrics.fid.metric import FID, fid
 from ..metrics.fld import FLD, fitted_density
 from ..summaries.rows import Rows
+from ..tables import check_frames
 
 MOONS = 1000
 
@@ -44,6 +45,7 @@ class Sets(NamedTuple):
             return cls(*(TwoMoons().sample(n, rng) for n in (MOONS, MOONS, MOONS // 2)))
         if not isinstance(data, (tuple, list)) or len(data) != 3:
             raise InvalidInput("data", f"got {shown(data)}", 'Give "digits", "moons" or (train, test, fresh) rows')
+        check_frames(**dict(zip(("train", "test", "fresh"), data, strict=True)))
         train = to_numpy(as_rows(data[0], "train", min_rows=2))
         others = [to_numpy(as_rows(x, n, dim=train.shape[1], min_rows=2)) for x, n in zip(data[1:], ("test", "fresh"))]
         return cls(train, *others)

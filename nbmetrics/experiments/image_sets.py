@@ -13,6 +13,7 @@ from ..datasets import digits
 from ..errors import InvalidInput, shown
 from ..lazy_imports import unmoved_random_state
 from ..partition import by_label
+from ..tables import check_frames
 from .federated_data import LabelledRows, feature_function, image_stack
 from .image_transforms import as_images
 
@@ -126,6 +127,7 @@ def labelled_rows(
         (real, _), (test_images, _), (pictures, classes) = split_digits(seed, 0.25, 0.2)
         extract = principal(real)
         return extract(real), extract(test_images), extract(pictures), list(by_label(classes, len(pictures)).values())
+    check_frames(train=train, test=test, generated=generated)
     rows = to_numpy(as_rows(train, "train", min_rows=2))
     others = [to_numpy(as_rows(x, n, dim=rows.shape[1])) for n, x in (("test", test), ("generated", generated))]
     return rows, others[0], others[1], list(by_label(labels, len(others[1]), "labels").values())

@@ -32,6 +32,7 @@ from ..metrics.fld import FLD, fld
 from ..metrics.kid.metric import KID, kid
 from ..metrics.prdc import prdc
 from ..ranking import numeral
+from ..tables import check_frames
 from .base import FLD_PAPER, MAX_COUNT, experiment, grid
 from .image_sets import DIGITS, all_or_none, principal, split_digits
 from .images import AGAINST_TEST, fld_and_fid_scorer
@@ -108,6 +109,7 @@ def _three_sets(train: Any, test: Any, generated: Any, seed: int) -> list[np.nda
 
 
 def _check_rows(train: Any, test: Any, generated: Any) -> list[np.ndarray]:
+    check_frames(train=train, test=test, generated=generated)
     rows = as_rows(train, "train", min_rows=2)
     others = [as_rows(x, name, dim=rows.shape[1]) for name, x in (("test", test), ("generated", generated))]
     return [to_numpy(x) for x in (rows, *others)]
