@@ -18,7 +18,7 @@ import numpy as np
 from array_api_compat import array_namespace, device, is_torch_array
 
 from .errors import InvalidInput, check_number, shown
-from .tables import is_table, stacked_lists, table_rows
+from .tables import SAME_COLUMNS, column_names, is_table, stacked_lists, table_rows
 
 Array = Any
 
@@ -64,6 +64,36 @@ def is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray) or is_torch_array(value)
 
 
+def check_same_order(named: Iterable[tuple[str, tuple[str, ...] | None]], argument: str | None = None) -> None:
+    """Raise `InvalidInput` where a column has other places in two tables, or is in one of them too many.
+
+    Rows are taken by position. It names `argument`, or else the later table. Features may have other names in another
+    table: only names that both have are compared.
+    """
+    first_with: dict[str, tuple[str, tuple[str, ...]]] = {}
+    known = set()
+    for name, columns in named:
+        if columns is None or columns in known:
+            continue
+        known.add(columns)
+        for k, column in enumerate(columns):
+            first, order = first_with.setdefault(column, (name, columns))
+            if len(order) != len(columns):
+                short, long = sorted([(first, order), (name, columns)], key=lambda table: len(table[1]))
+                extra = next((column for column in long[1] if column not in short[1]), long[1][-1])
+                seen = f"{shown(short[0])} has no column {shown(extra)}, but {shown(long[0])} has"
+            elif order[k] != column:
+                seen = f"column {k + 1} of {shown(name)} is {shown(column)}, of {shown(first)} {shown(order[k])}"
+            else:
+                continue
+            raise InvalidInput(argument or name, seen, SAME_COLUMNS)
+
+
+def check_frames(**named: Any) -> None:
+    """The same of the arguments of a function, by their names."""
+    check_same_order((name, column_names(value)) for name, value in named.items())
+
+
 def as_rows(value: Any, argument: str, *, min_rows: int = 1, dim: int | None = None) -> Array:
     """`value` as a finite (n, d) array of float32 or float64 in its own library, on its own device.
 
@@ -104,7 +134,8 @@ def _floating(value: Any, argument: str) -> Array:
     if np.ma.is_masked(value):
         raise InvalidInput(argument, "has masked values", "Drop those rows, or fill them, first")
     try:
-        array = table_rows(value, argument) if is_table(value) else np.asarray(value)
+        is_plain = type(value) is np.ndarray and value.dtype.names is None
+        array = table_rows(value, argument) if not is_plain and is_table(value) else np.asarray(value)
     except InvalidInput:
         raise
     except (TypeError, ValueError, RuntimeError):

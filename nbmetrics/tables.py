@@ -6,7 +6,7 @@ A table is known by its attributes, so that neither pandas nor pyarrow is import
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -44,31 +44,6 @@ def column_names(value: Any) -> tuple[str, ...] | None:
     return tuple(map(str, () if names is None else names)) if isinstance(names, tuple) or is_table(value) else None
 
 
-def check_same_order(named: Iterable[tuple[str, tuple[str, ...] | None]], argument: str | None = None) -> None:
-    """Raise `InvalidInput` where a column has other places in two tables, or is in one of them too many.
-
-    Rows are taken by position. It names `argument`, or else the later table. Features may have other names in another
-    table: only names that both have are compared.
-    """
-    first_with: dict[str, tuple[str, tuple[str, ...]]] = {}
-    known = set()
-    for name, columns in named:
-        if columns is None or columns in known:
-            continue
-        known.add(columns)
-        for k, column in enumerate(columns):
-            first, order = first_with.setdefault(column, (name, columns))
-            if len(order) != len(columns):
-                short, long = sorted([(first, order), (name, columns)], key=lambda table: len(table[1]))
-                extra = next((column for column in long[1] if column not in short[1]), long[1][-1])
-                seen = f"{shown(short[0])} has no column {shown(extra)}, but {shown(long[0])} has"
-            elif order[k] != column:
-                seen = f"column {k + 1} of {shown(name)} is {shown(column)}, of {shown(first)} {shown(order[k])}"
-            else:
-                continue
-            raise InvalidInput(argument or name, seen, SAME_COLUMNS)
-
-
 def named_columns(made: Any, rows: Any) -> Any:
     """Return what was made of rows, with the names of their columns as `columns` where they have names."""
     if (names := column_names(rows)) is not None:
@@ -87,11 +62,6 @@ def parsed_columns(content: bytes | Any, dim: int) -> tuple[str, ...] | None:
     if isinstance(names, list) and 0 < len(names) <= dim and all(isinstance(name, str) for name in names):
         return tuple(names)
     raise InvalidInput("columns", f"are {shown(names)}", "Give a list of their names")
-
-
-def check_frames(**named: Any) -> None:
-    """The same of the arguments of a function, by their names."""
-    check_same_order((name, column_names(value)) for name, value in named.items())
 
 
 def table_rows(table: Any, argument: str) -> np.ndarray:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import check_same_order
 from ..distributions import check_draw
 from ..errors import InvalidInput, check_choice, check_count, refusal_of
 from ..federation import Federation, Generator
@@ -21,7 +22,6 @@ from ..metrics import Metric, Sample
 from ..metrics.base import Terms
 from ..metrics.stratified import Strata
 from ..ranking import lowest
-from ..tables import check_same_order
 from .cells import (
     Cell,
     Cells,
@@ -34,7 +34,6 @@ from .cells import (
     terms_with_answers,
     terms_with_whole,
 )
-from .feature_cautions import feature_cautions
 from .influence import Influence, Influences
 from .noise import CellNoise, Design, check_design
 from .provenance import provenance_of
@@ -44,6 +43,7 @@ from .samples import (
     ClientSamples,
     GeneratorSamples,
     convention,
+    feature_cautions,
     resolve_metrics,
     samples_of,
     sources_of,
@@ -382,7 +382,8 @@ class Evaluation:
         others = [generator for generator, _ in self._sources.values()]
         sources = [m for g in (*others, *generators) for m in g.for_clients(self.names)]
         parties: tuple[Any, ...] = (*self.federation.clients, *sources)
-        check_same_order([(party.name or "", party.columns) for party in parties], "generators")
+        if any(party.columns for party in parties):
+            check_same_order([(party.name or "", party.columns) for party in parties], "generators")
         let_hash(sources_of(generators), self.store)
         seeds = ([self._seed, 1, self._count + i] for i in range(len(generators)))
         pairs = zip(generators, seeds, strict=False)
@@ -472,9 +473,8 @@ class Evaluation:
         sources = [generator for generator, _ in self._sources.values()]
         note, names = convention(samples, self._seed, federation, sources), tuple(self._sources)
         provenance, groups = self.provenance_of(names, tables), [generator.group for generator in sources]
-        generated = [(generator, source) for generator in sources for source in sources_of([generator])]
-        cautions = (*feature_cautions(federation.clients, generated), *tables[0].cautions)
-        tables = [replace(tables[0], cautions=cautions), *tables[1:]]
+        if cautions := feature_cautions(federation.clients, sources):
+            tables = [replace(tables[0], cautions=(*cautions, *tables[0].cautions)), *tables[1:]]
         return Scores(self.names, self.weights, names, tables, note, provenance, groups)
 
     def provenance_of(self, names: Sequence[str], tables: Sequence[Cells]) -> dict[str, Any]:

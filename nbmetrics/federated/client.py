@@ -89,7 +89,7 @@ def client_summary(
     if privacy is None:
         check_rows(sample, wanted, min_rows)
         sections = [section_of(metric, sample, thrift, reveal_rows) for metric in wanted]
-        return write(sample.dim, [replace(section, columns=sample.columns) for section in sections])
+        return write(sample.dim, [replace(section, columns=client.columns) for section in sections])
     if not isinstance(privacy, Privacy):
         raise InvalidInput("privacy", f"got {shown(privacy)}", "Give nm.federated.Privacy(epsilon, delta, clip)")
     if rank is not None:
@@ -97,7 +97,7 @@ def client_summary(
     sections = noisy_sections(wanted, sample, privacy)
     if account is not None and any(section.arrays for section in sections):
         account.spend(privacy, ", ".join(metric.name for metric in wanted))
-    return write(sample.dim, [replace(section, type=thrift.type, columns=sample.columns) for section in sections])
+    return write(sample.dim, [replace(section, type=thrift.type, columns=client.columns) for section in sections])
 
 
 def check_rows(sample: Sample, metrics: Sequence[Metric[Any]], min_rows: int) -> None:

@@ -1,10 +1,14 @@
-"""The ledger: bytes up and down for each client, metric and aggregate, as they would be sent, and what they reveal."""
+"""The ledger: bytes up and down for each client, metric and aggregate, as they would be sent, and what they reveal.
+
+The names of a table's columns, which `client_summary` sends too, are not counted.
+"""
 
 from __future__ import annotations
 
 import math
 import pickle
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
@@ -63,6 +67,7 @@ def _bytes_for_all(result: Cells, c: int, thrift: Thrift) -> tuple[int, str]:
     if not result.sent:
         return _metric_bytes(result.metric, result.real[c], result.clients[c], thrift)
     section: Section = result.sent[c]
+    section = replace(section, columns=None)
     return (size(result.clients[c].dim, [section]) if section.arrays else 0), REVEALS[section.kind]
 
 
@@ -96,8 +101,7 @@ def _metric_bytes(metric: Metric[Any], summary: Any, sample: Sample | None, thri
     is_away = isinstance(summary, RemoteSummary) and kind != "thirds"
     arrays, notes = _blank_remote(summary, sample.dim) if is_away else blank_arrays(kind, summary, sample, thrift)
     count = _row_count(summary, sample)
-    number_type, columns = thrift.type_of(kind, arrays), sample.columns
-    section = Section(metric.name, settings_text(metric), kind, count, arrays, number_type, notes, columns)
+    section = Section(metric.name, settings_text(metric), kind, count, arrays, thrift.type_of(kind, arrays), notes)
     return size(sample.dim, [section]), REVEALS[kind]
 
 

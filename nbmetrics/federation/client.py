@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, as_rows, concat, is_array
+from ..arrays import Array, as_rows, check_same_order, concat, is_array
 from ..distributions import Distribution, as_distribution
 from ..errors import InvalidInput, check_list, check_names, check_number, shown
 from ..files import open_plain
@@ -21,7 +21,7 @@ from ..summaries.reference import SUFFIX, Moments, read_statistics
 from ..summaries.source_kinds import is_rows_path
 from ..summaries.sources import peeked
 from ..summaries.stream import Stream, as_stream, of_whom
-from ..tables import check_same_order, column_names, is_batch
+from ..tables import column_names, is_batch
 from .image_sources import are_images, extraction_of, images_of, rows_of
 
 
@@ -80,9 +80,8 @@ class Client:
         images = self.images
         if self.moments is not None:
             _check_alone(test=test, condition=condition, labels=labels)
-        self.condition, self.condition_columns = None, column_names(condition)
-        if condition is not None:
-            self.condition = as_rows(condition, "condition")
+        self.condition_columns = None if condition is None else column_names(condition)
+        self.condition = None if condition is None else as_rows(condition, "condition")
         if self.stream is not None and (condition is not None or (labels is not None and self.stream.size is None)):
             self.rows, self.stream = self.stream.collect(), None  # what belongs to its rows, one by one, needs them
         is_counted = images is None and (condition is not None or labels is not None)
@@ -97,7 +96,8 @@ class Client:
             self.rows = rows_of(images, self.extraction, "data")
         if test is not None and are_images(test):
             test = rows_of(images_of(test, "test", self.extraction), self.extraction, "test")
-        check_same_order([("data", self.columns), ("test", column_names(test))])
+        if test is not None:
+            check_same_order([("data", self.columns), ("test", column_names(test))])
         self.test = None if test is None else as_rows(test, "test", dim=self.dim)
 
     def _read(self, data: Any) -> None:
@@ -147,9 +147,8 @@ class Client:
     def to_sample(self, reads: str = "rows") -> Sample:
         """Return what a metric sees of this client; of a stream by its way of reading, see `Metric.streaming_mode`."""
         if self.stream is not None and (stream := stream_for(self.stream, reads)) is not None:
-            return Sample(test=self.test, stream=stream, columns=self.columns)
-        parts = self.rows, self.distribution, self.test, self.condition
-        return Sample(*parts, moments=self.moments, columns=self.columns)
+            return Sample(test=self.test, stream=stream)
+        return Sample(self.rows, self.distribution, self.test, self.condition, moments=self.moments)
 
     @property
     def without_rows(self) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import concat, is_array
+from ..arrays import check_same_order, concat, is_array
 from ..distributions import Empirical, Mixture
 from ..errors import (
     InvalidInput,
@@ -22,7 +22,6 @@ from ..errors import (
 )
 from ..summaries.reference import pooled_moments
 from ..summaries.sources import is_loader
-from ..tables import check_same_order
 from .client import Client
 from .generator import MAX_PARTIES, name_items
 from .image_sources import are_images, check_one_space, extraction_of
@@ -103,8 +102,10 @@ class Federation(PartitionSchemes):
             if client.dim != self.dim:
                 seen = f"{client.name!r} has {client.dim} features, {self.names[0]!r} has {self.dim}"
                 raise InvalidInput("clients", seen, "Give every client the same features")
-        check_same_order([(client.name or "", client.columns) for client in self.clients], "clients")
-        check_same_order([(client.name or "", client.condition_columns) for client in self.clients], "condition")
+        for argument in ("columns", "condition_columns"):
+            named = [(client.name or "", getattr(client, argument)) for client in self.clients]
+            if any(columns for _, columns in named):
+                check_same_order(named, "clients" if argument == "columns" else "condition")
         for client in self.clients:
             if client.stream is not None:
                 client.stream.who = f"client {client.name!r}"

@@ -21,10 +21,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import like, namespace, to_numpy
+from ..arrays import check_frames, like, namespace, to_numpy
 from ..errors import check_count, check_flag
 from ..summaries.rows import Rows
-from ..tables import check_frames
 from .base import RowsMetric, Sample, sample_if_needed
 from .nearest_neighbors import DistanceComparison, Distinct, in_one_place, kth_within
 from .weak_cache import remember

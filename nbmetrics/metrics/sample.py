@@ -27,7 +27,6 @@ class Sample:
     is_drawn : whether the rows were drawn from a distribution, in proportion to its weight up to one row
     stream : rows that come in batches, in place of `rows`; only metrics whose `streaming_mode` says so are given it
     moments : the mean and covariance of rows that are not here; only metrics that `takes_moments` are given them
-    columns : what the features are called, or None
     is_stand_in : whether the rows are there to be counted alone, in place of those that stay where they are
     """
 
@@ -39,7 +38,6 @@ class Sample:
     stream: Stream | None = None
     moments: Moments | None = None
     is_stand_in: bool = False
-    columns: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, data: Any, argument: str, *, dim: int | None = None, min_rows: int = 1) -> Sample:

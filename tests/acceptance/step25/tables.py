@@ -14,7 +14,7 @@ CALLS = 30
 def frames(rng):
     """Rows of two parties with columns of unlike scales, so that another order is another number."""
     scale = np.diag(rng.uniform(0.5, 8.0, 3))
-    return [rng.normal(size=(n, 3)) @ scale + rng.uniform(-20, 20, 3) for n in (60, int(rng.integers(40, 90)))]
+    return [rng.normal(size=(n, 3)) @ scale + rng.uniform(-20, 20, 3) for n in (60, 50)]
 
 
 def orders(seed):
@@ -31,7 +31,7 @@ def orders(seed):
         done["calls"] += 1
         try:
             same = ENTRIES[entry](make(first), make(second))
-            done["right"] += bool(np.isclose(same, ENTRIES[entry](a, b), rtol=1e-9))
+            done["right"] += bool(np.allclose(same, ENTRIES[entry](a, b), rtol=1e-9))
             ENTRIES[entry](make(first), make(second[turned]))
             done["silent"].append(where)
         except nm.InvalidInput as error:
