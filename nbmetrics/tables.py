@@ -6,6 +6,7 @@ A table is known by its attributes, so that neither pandas nor pyarrow is import
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +18,8 @@ SAME_COLUMNS = "Give the same columns in the same order: frame[other.columns]"
 FIX_GAPS = "Drop or fix those rows first"
 # What a column holds. Only the first two are features; the third is never left out silently beside numbers.
 NUMBER, LIST, NESTED, OTHER = "number", "list", "nested", "other"
+# Lists tell how long they are when they are read.
+MANY_NUMBERS = 1024
 
 
 def is_arrow(value: Any) -> bool:
@@ -39,7 +42,8 @@ def is_batch(value: Any) -> bool:
 def column_names(value: Any) -> tuple[str, ...] | None:
     """What the columns of a table are called, or those of anything made of one, such as `Moments`; else None."""
     if is_arrow(value):
-        return tuple(name for name in value.schema.names if name not in _index_columns(value.schema))
+        index = _index_columns(value.schema)
+        return tuple(name for name in value.schema.names if name not in index)
     names = value.dtype.names if isinstance(value, np.ndarray) else getattr(value, "columns", None)
     return tuple(map(str, () if names is None else names)) if isinstance(names, tuple) or is_table(value) else None
 
@@ -76,14 +80,12 @@ def table_rows(table: Any, argument: str) -> np.ndarray:
             import pyarrow
 
             table = pyarrow.table(table)
-        names = list(column_names(table) or ())
-        positions = [k for k, name in enumerate(table.schema.names) if name in names]
-        kinds = [arrow_kind(table.schema.field(k).type) for k in positions]
-        choose = "table.select({})"
-        arrays = [
-            arrow_numbers(table.column(k), argument, names[i]) if kind in (NUMBER, LIST) else None
-            for i, (k, kind) in enumerate(zip(positions, kinds, strict=True))
-        ]
+        index, choose, names, arrays = _index_columns(table.schema), "table.select({})", [], []
+        for k, field in enumerate(table.schema):
+            if field.name not in index:
+                is_feature = arrow_kind(field.type) in (NUMBER, LIST)
+                names.append(field.name)
+                arrays.append(arrow_numbers(table.column(k), argument, field.name) if is_feature else None)
     else:
         types = list(table.dtypes)
         if all(isinstance(t, np.dtype) and t.kind in "biuf" for t in types):
@@ -131,7 +133,7 @@ def _index_columns(schema: Any) -> list[str]:
 
 def schema_columns(schema: Any, chosen: Sequence[str] | None, what: str) -> tuple[str, ...]:
     """Return the columns of a file or data set that are features: those chosen, or see `feature_columns`."""
-    kinds = [(field.name, arrow_kind(field.type)) for field in schema]
+    kinds, counts = [(field.name, arrow_kind(field.type)) for field in schema], Counter(schema.names)
     if chosen is None:
         index = _index_columns(schema)
         kinds = [(name, kind) for name, kind in kinds if name not in index]
@@ -140,15 +142,21 @@ def schema_columns(schema: Any, chosen: Sequence[str] | None, what: str) -> tupl
             raise InvalidInput("data", f"{what} has no columns of numbers", "Give one with a column for each feature")
     else:
         names = list(chosen)
-        if missing := [name for name in names if name not in schema.names]:
+        if missing := [name for name in names if name not in counts]:
             raise InvalidInput("columns", f"{shown(missing)} are not in {what}", f"It has {shown(schema.names)}")
-        if wrong := [name for name, kind in kinds if name in names and kind not in (NUMBER, LIST)]:
+        kind_of = dict(kinds)
+        if wrong := [name for name in names if kind_of[name] not in (NUMBER, LIST)]:
             seen = f"{shown(wrong)} of {what} are not numbers, or lists of numbers"
             raise InvalidInput("columns", seen, "Choose others")
-    if twice := [name for name in names if schema.names.count(name) > 1]:
-        seen = f"{what} has {schema.names.count(twice[0])} columns called {shown(twice[0])}"
+    if twice := [name for name in names if counts[name] > 1]:
+        seen = f"{what} has {counts[twice[0]]} columns called {shown(twice[0])}"
         raise InvalidInput("data", seen, "Give each column a name of its own")
     return tuple(names)
+
+
+def row_bytes(schema: Any, columns: Sequence[str]) -> int:
+    """Return about how many bytes a row has in float64."""
+    return 8 * sum(MANY_NUMBERS if arrow_kind(schema.field(name).type) == LIST else 1 for name in columns)
 
 
 def schema_rows(table: Any, columns: Sequence[str], what: str) -> np.ndarray:
@@ -175,7 +183,7 @@ def arrow_kind(dtype: Any) -> str:
 
 def arrow_numbers(column: Any, argument: str, name: str, where: str = "") -> np.ndarray:
     """Return a column of numbers (n,), or of lists of one length (n, k)."""
-    import pyarrow
+    import pyarrow.compute
 
     _check_gaps(column.null_count, argument, name, where)
     if isinstance(column, pyarrow.ChunkedArray):
@@ -208,8 +216,10 @@ def _series_numbers(column: Any, argument: str, name: str) -> np.ndarray | None:
 
 def stacked_lists(values: np.ndarray, argument: str, name: str = "") -> np.ndarray | None:
     """Return objects (n,) that are lists or vectors of numbers, of one length, as rows (n, k); None of others."""
-    is_list = [isinstance(item, (list, tuple)) or getattr(item, "ndim", 0) == 1 for item in values.ravel()]
-    if values.ndim != 1 or not any(is_list):
+    if values.ndim != 1:
+        return None
+    is_list = [isinstance(item, (list, tuple)) or getattr(item, "ndim", 0) == 1 for item in values]
+    if not any(is_list):
         return None
     _check_gaps(len(is_list) - sum(is_list), argument, name)
     try:

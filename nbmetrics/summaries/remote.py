@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from ..errors import InvalidInput, shown
-from ..tables import schema_columns, schema_rows
+from ..tables import row_bytes, schema_columns, schema_rows
 from .sources import MOST_PATHS, PARQUET, Parquet, SliceSource, Source, passing_rows
 
 NPY, ZARR = ".npy", ".zarr"
@@ -279,6 +279,6 @@ class DataSet(Source):
 
     def parts(self, rows: int | None) -> Iterator[Any]:
         names = list(self.columns or ())
-        step = passing_rows(8 * len(names)) if rows is None else rows
+        step = passing_rows(row_bytes(self._data.schema, names)) if rows is None else rows
         for table in self._data.to_batches(columns=names, batch_size=step):
             yield schema_rows(table, names, self.what)

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..arrays import PASSING_BYTES, memory
 from ..errors import InvalidInput, shown
-from ..tables import is_batch, schema_columns, schema_rows
+from ..tables import is_batch, row_bytes, schema_columns, schema_rows
 
 PARQUET = ".parquet"
 MOST_PATHS = 100_000
@@ -227,12 +227,14 @@ class Parquet(Source):
     def _read(self, groups: Iterable[tuple[Path, list[int] | None]]) -> Iterator[Any]:
         """The rows of these groups of files, of all groups for None."""
         columns = list(self.columns or ())
-        step = passing_rows(8 * len(columns))
         for path, some in groups:
             file = self._open_file(path)
-            if missing := [name for name in columns if name not in file.schema_arrow.names]:
+            schema = file.schema_arrow  # made anew each time it is asked for
+            names = set(schema.names)
+            if missing := [name for name in columns if name not in names]:
                 seen = f"{shown(path.name)} has no {shown(missing)}"
                 raise InvalidInput("data", seen, f"Give files that all have the columns of {self._paths[0].name}")
+            step = passing_rows(row_bytes(schema, columns))
             for table in file.iter_batches(batch_size=step, row_groups=some, columns=columns):
                 yield schema_rows(table, columns, shown(path.name))
 
