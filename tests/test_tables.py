@@ -26,6 +26,9 @@ class Interchanged:
     def __init__(self, frame):
         self.columns, self.dtypes, self._table = list(frame.columns), ["Float64"] * 3, pa.table(frame)
 
+    def __len__(self):
+        return len(self._table)
+
     def __arrow_c_stream__(self, requested_schema=None):
         return self._table.__arrow_c_stream__(requested_schema)
 

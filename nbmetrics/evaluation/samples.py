@@ -24,7 +24,7 @@ from ..metrics import Metric, Sample, metric_of
 from ..metrics.base import rows_refusal
 from ..metrics.generator_only import GeneratorOnly
 from ..metrics.streaming import summarized_once
-from ..summaries.stream import AGAIN, HEAD_ROWS, BadRows, Stream
+from ..summaries.stream import AGAIN, HEAD_ROWS, BadRows, HashedRows, Stream
 from .cells import is_of_call, summarize
 from .noise import Design
 
@@ -367,7 +367,8 @@ def feature_cautions(clients: Sequence[Client], generators: Sequence[Generator])
     sides += [(f"generator {g.name!r}", own.source) for g in generators for own in getattr(g.source, "members", [g])]
     heads: list[tuple[str, np.ndarray]] = []
     for who, rows in sides:
-        if isinstance(rows, Stream) or (getattr(rows, "ndim", 0) == 2 and len(rows)):
+        is_here = getattr(rows, "ndim", 0) == 2 and not isinstance(rows, HashedRows)  # those are on a cluster
+        if isinstance(rows, Stream) or (is_here and len(rows)):
             head = rows.head if isinstance(rows, Stream) else rows[:HEAD_ROWS]
             heads.append((who, np.asarray(head.cpu() if hasattr(head, "cpu") else head)))
     if not heads:

@@ -19,7 +19,7 @@ from ..errors import InvalidInput, check_choice, check_flag, check_list, check_n
 from ..evaluation.cells import Cells, KeptCells, PoolOnlyClient, mixture_or_refusal
 from ..federation.image_sources import are_images, extraction_of, features_of
 from ..metrics.base import Sample, metric_of
-from ..tables import column_names
+from ..tables import column_names, is_table
 from .accumulator import Accumulator, gather_all
 
 # Why `Score` is no `torchmetrics.Metric`, "" where it is one.
@@ -163,7 +163,7 @@ class Score(Base):
         is added then.
         """
         is_real = check_flag(real, "real")
-        if getattr(batch, "ndim", 0) and not batch.shape[0]:
+        if not len(batch) if is_table(batch) else getattr(batch, "ndim", 0) and not batch.shape[0]:
             return
         rows = self._rows_of(batch)
         kind = WHOLE if client is None else BY_CLIENT
