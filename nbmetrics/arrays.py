@@ -18,6 +18,7 @@ import numpy as np
 from array_api_compat import array_namespace, device, is_torch_array
 
 from .errors import InvalidInput, check_length, check_number, shown
+from .tables import SAME_COLUMNS, column_names, is_table, stacked_lists, table_rows
 
 Array = Any
 
@@ -63,25 +64,29 @@ def is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray) or is_torch_array(value)
 
 
-def column_names(value: Any) -> tuple[str, ...] | None:
-    """What a data frame calls its features; None for anything else."""
-    return tuple(map(str, value.columns)) if hasattr(value, "to_numpy") and hasattr(value, "columns") else None
-
-
 def check_same_order(named: Iterable[tuple[str, tuple[str, ...] | None]], argument: str | None = None) -> None:
-    """Raise `InvalidInput` where data frames have the same columns in another order: rows are taken by position.
+    """Raise `InvalidInput` where a column has other places in two tables, or is in one of them too many.
 
-    It names `argument`, or else the frame whose order is another.
+    Rows are taken by position. It names `argument`, or else the later table. Features may have other names in another
+    table: only names that both have are compared.
     """
-    orders: dict[tuple[str, ...], tuple[str, tuple[str, ...]]] = {}
+    first_with: dict[str, tuple[str, tuple[str, ...]]] = {}
+    known = set()
     for name, columns in named:
-        if columns is None:
+        if columns is None or columns in known:
             continue
-        first, order = orders.setdefault(tuple(sorted(columns)), (name, columns))
-        if columns != order:
-            k = next(k for k, pair in enumerate(zip(columns, order, strict=True)) if pair[0] != pair[1])
-            seen = f"column {k + 1} of {shown(name)} is {shown(columns[k])}, of {shown(first)} {shown(order[k])}"
-            raise InvalidInput(argument or name, seen, "Give the same columns in the same order: frame[other.columns]")
+        known.add(columns)
+        for k, column in enumerate(columns):
+            first, order = first_with.setdefault(column, (name, columns))
+            if len(order) != len(columns):
+                short, long = sorted([(first, order), (name, columns)], key=lambda table: len(table[1]))
+                extra = next((column for column in long[1] if column not in short[1]), long[1][-1])
+                seen = f"{shown(short[0])} has no column {shown(extra)}, but {shown(long[0])} has"
+            elif order[k] != column:
+                seen = f"column {k + 1} of {shown(name)} is {shown(column)}, of {shown(first)} {shown(order[k])}"
+            else:
+                continue
+            raise InvalidInput(argument or name, seen, SAME_COLUMNS)
 
 
 def check_frames(**named: Any) -> None:
@@ -92,7 +97,7 @@ def check_frames(**named: Any) -> None:
 def as_rows(value: Any, argument: str, *, min_rows: int = 1, dim: int | None = None) -> Array:
     """`value` as a finite (n, d) array of float32 or float64 in its own library, on its own device.
 
-    Integers and bools become float64, half precision float32, data frames and nested lists NumPy.
+    Integers and bools become float64, half precision float32, tables (see `table_rows`) and nested lists NumPy.
     Raises `InvalidInput` for NaN or infinity, a wrong rank, width or dtype, or too few rows.
     """
     rows = _floating(value, argument)
@@ -128,14 +133,19 @@ def _floating(value: Any, argument: str) -> Array:
         return value.to(torch.float32 if value.is_floating_point() else torch.float64)
     if np.ma.is_masked(value):
         raise InvalidInput(argument, "has masked values", "Drop those rows, or fill them, first")
-    array = plain_array(value, argument)
+    try:
+        is_plain = type(value) is np.ndarray and value.dtype.names is None
+        array = table_rows(value, argument) if not is_plain and is_table(value) else plain_array(value, argument)
+    except InvalidInput:
+        raise
+    except (TypeError, ValueError, RuntimeError):
+        raise InvalidInput(argument, f"got {shown(value)}", "Give a rectangular array of numbers") from None
+    if array.dtype == object and (stacked := stacked_lists(array, argument)) is not None:
+        array = stacked
     if array.dtype.kind not in "biuf":
         seen = f"has dtype {array.dtype}" if array.ndim else f"got {shown(value)}"
-        if hasattr(value, "select_dtypes"):
-            others = list(value.select_dtypes(exclude="number").columns)
-            gaps = "has missing values in columns of numbers" if array.dtype == object else seen
-            seen = f"has columns that are not numbers: {shown(others)}" if others else gaps
         fix = "Give an array of real numbers, shape (n, d)"
+        fix += "; of numbers kept as objects: x.astype(float)" * (array.dtype == object and array.ndim > 0)
         fix += "; for a folder of images, use nm.extract(folder)" * isinstance(value, (str, os.PathLike))
         raise InvalidInput(argument, seen, fix)
     if array.dtype in (np.float32, np.float64):

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import LARGEST, as_rows, to_float64, to_numpy
+from .arrays import LARGEST, as_rows, check_frames, to_float64, to_numpy
 from .distributions import Empirical, Rng, check_draw, random_stream
 from .errors import check_number
 from .lazy_imports import unmoved_random_state
+from .tables import named_columns
 
 # Squares of distances in units of the bandwidth stay inside float64 above it.
 NARROWEST = 1e-100
@@ -40,6 +41,7 @@ class KernelDensity:
     def __init__(self, rows: Any, bandwidth: float) -> None:
         self.centres = Empirical(rows)
         self.rows = to_float64(self.centres.rows)
+        named_columns(self, rows)
         self.bandwidth = check_number(bandwidth, "bandwidth", minimum=NARROWEST, maximum=LARGEST)
 
     @property
@@ -64,6 +66,7 @@ class KernelDensity:
 
     def log_prob(self, x: Any) -> np.ndarray:
         """Log-density (nats) at each row of `x`, shape (k, d)."""
+        check_frames(rows=self, x=x)
         return self._estimate.score_samples(to_numpy(as_rows(x, "x", dim=self.dim)) / self.bandwidth) - self.dim * (
             math.log(self.bandwidth)
         )

@@ -16,8 +16,9 @@ from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
-from .arrays import as_rows, mean_rows, plain_array, psd_root, scatter, to_numpy
+from .arrays import as_rows, check_frames, check_same_order, mean_rows, plain_array, psd_root, scatter, to_numpy
 from .errors import InvalidInput, check_count, check_list, check_number, check_weights, shown
+from .tables import column_names, named_columns
 
 Rng = np.random.Generator | int | None
 
@@ -187,7 +188,7 @@ class Gaussian:
         """The Gaussian with the mean and covariance (ddof 1) of `rows`, shape (n, d), n ≥ 2."""
         data = to_numpy(as_rows(rows, "rows", min_rows=2))
         mean = mean_rows(data)
-        return cls(mean, scatter(data, mean) / (len(data) - 1))
+        return named_columns(cls(mean, scatter(data, mean) / (len(data) - 1)), rows)
 
     def _freeze(self) -> None:
         for array in (self.mean, self.cov, self.root):
@@ -204,6 +205,7 @@ class Gaussian:
 
     def log_prob(self, x: Any) -> np.ndarray:
         """Log-density (nats) at each row of `x`; raises InvalidInput where the covariance is singular."""
+        check_frames(distribution=self, x=x)
         rows = to_numpy(as_rows(x, "x", dim=self.dim))
         factor, log_det = self._whitener
         with np.errstate(over="ignore"):  # too far away for a number: −infinity
@@ -278,6 +280,8 @@ class Mixture:
             if part.dim != self.components[0].dim:
                 seen = f"item {position} has dimension {part.dim}, item 0 has {self.components[0].dim}"
                 raise InvalidInput("components", seen, "Give one dimension to all")
+        check_same_order((f"item {k}", column_names(part)) for k, part in enumerate(self.components))
+        named_columns(self, next((part for part in self.components if column_names(part)), None))
         self.weights = check_weights([1.0] * len(self.components) if weights is None else weights, len(self.components))
 
     @property
@@ -329,6 +333,7 @@ class Empirical:
 
     def __init__(self, rows: Any) -> None:
         self.rows = to_numpy(as_rows(rows, "rows"))
+        named_columns(self, rows)
 
     @property
     def dim(self) -> int:

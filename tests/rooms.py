@@ -22,6 +22,7 @@ ROOMS = [
     "progress",
     "ranking",
     "datasets",
+    "tables",
     "arrays",
     "partition",
     "distributions",

@@ -43,6 +43,7 @@ from .samples import (
     ClientSamples,
     GeneratorSamples,
     convention,
+    feature_cautions,
     resolve_metrics,
     samples_of,
     sources_of,
@@ -381,7 +382,8 @@ class Evaluation:
         others = [generator for generator, _ in self._sources.values()]
         sources = [m for g in (*others, *generators) for m in g.for_clients(self.names)]
         parties: tuple[Any, ...] = (*self.federation.clients, *sources)
-        check_same_order([(party.name or "", party.columns) for party in parties], "generators")
+        if any(party.columns for party in parties):
+            check_same_order([(party.name or "", party.columns) for party in parties], "generators")
         let_hash(sources_of(generators), self.store)
         seeds = ([self._seed, 1, self._count + i] for i in range(len(generators)))
         pairs = zip(generators, seeds, strict=False)
@@ -471,6 +473,8 @@ class Evaluation:
         sources = [generator for generator, _ in self._sources.values()]
         note, names = convention(samples, self._seed, federation, sources), tuple(self._sources)
         provenance, groups = self.provenance_of(names, tables), [generator.group for generator in sources]
+        if cautions := feature_cautions(federation.clients, sources):
+            tables = [replace(tables[0], cautions=(*cautions, *tables[0].cautions)), *tables[1:]]
         return Scores(self.names, self.weights, names, tables, note, provenance, groups)
 
     def provenance_of(self, names: Sequence[str], tables: Sequence[Cells]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import as_rows, to_numpy
+from ..arrays import as_rows, check_same_order, to_numpy
 from ..distributions import Distribution, draw_rows
 from ..errors import InvalidInput, check_list, shown
 from ..federation import Federation, Generator
@@ -65,6 +65,8 @@ def _sources(name: Any, source: Any, by: str, federation: Federation, clients: S
     parts = [every[client] for client in clients] if generator.is_by_client else [generator]
     extraction = federation.extraction and replace(federation.extraction, progress=False)
     parts = [part.through(extraction).with_columns_of(federation.clients) for part in parts]
+    parties: tuple[Any, ...] = (*federation.clients, *parts)
+    check_same_order([(party.name or "", party.columns) for party in parties], who)
     for part in parts:
         if not (part.answers or isinstance(part.source, Distribution)):
             seen = f"got {shown(part.source)}, of which no more rows can be drawn"

@@ -6,6 +6,7 @@ is said before anything is read, and one pass of a stream serves all metrics tha
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,13 +24,19 @@ from ..metrics import Metric, Sample, metric_of
 from ..metrics.base import rows_refusal
 from ..metrics.generator_only import GeneratorOnly
 from ..metrics.streaming import summarized_once
-from ..summaries.stream import AGAIN, BadRows, Stream
+from ..summaries.stream import AGAIN, HEAD_ROWS, BadRows, HashedRows, Stream
 from .cells import is_of_call, summarize
 from .noise import Design
 
 ROWS_DRAWN = 10_000
 # Who gave features of their own beside an extractor's, in the line under a table.
 MAX_PARTIES_NAMED = 3
+# What a column is called that says which row or group it is.
+NOT_A_FEATURE = re.compile(r"(^|[_\W])(u?id|idx|index|labels?|targets?|class|fold)$|^unnamed: 0$", re.IGNORECASE)
+# Rows by which it is no chance that whole numbers only grow.
+MIN_ROWS_COUNTED = 12
+# Bits of bfloat16 from 2⁻⁶³ to 2³², and of float16 from 2⁻⁷ to 2⁵, without the sign; nearly all rows are in between.
+HALF_BITS, MIN_HALF_SHARE = (0x2000, 0x5000), 0.95
 
 
 def resolve_metrics(
@@ -347,7 +354,53 @@ def convention(samples: int | None, seed: int, federation: Federation, generator
         g.answers or isinstance(g.source, Distribution) for g in generators
     )
     features = "features as given" if federation.extraction is None else _features(federation, generators)
-    return "; ".join([features, *([drawn] if has_distributions else []), f"seed {seed}"])
+    arrays = [g for g in generators if g.group is not None and getattr(g.source, "ndim", 0) == 2]
+    unnamed = Counter(g.group for g in arrays if (g.name or "").removeprefix(f"{g.group} ").isdigit())
+    fix = "join batches of one run by np.concatenate"
+    runs = [f"the {n} arrays of {model!r} are {n} runs ({fix})" for model, n in unnamed.items() if n > 1]
+    return "; ".join([features, *([drawn] if has_distributions else []), *runs, f"seed {seed}"])
+
+
+def feature_cautions(clients: Sequence[Client], generators: Sequence[Generator]) -> list[str]:
+    """Return cautions about the first rows of all: an id or a label is scored, or the bits of half precision."""
+    sides: list[tuple[str, Any]] = [(f"client {c.name!r}", c.stream or vars(c).get("rows")) for c in clients]
+    sides += [(f"generator {g.name!r}", own.source) for g in generators for own in getattr(g.source, "members", [g])]
+    heads: list[tuple[str, np.ndarray]] = []
+    for who, rows in sides:
+        is_here = getattr(rows, "ndim", 0) == 2 and not isinstance(rows, HashedRows)  # those are on a cluster
+        if isinstance(rows, Stream) or (is_here and len(rows)):
+            head = rows.head if isinstance(rows, Stream) else rows[:HEAD_ROWS]
+            heads.append((who, np.asarray(head.cpu() if hasattr(head, "cpu") else head)))
+    if not heads:
+        return []
+    whole = [(head == np.round(head)).all(axis=0) for _, head in heads]
+    varied = np.logical_or.reduce([(head != heads[0][1][0]).any(axis=0) for _, head in heads])
+    grows = [(np.diff(head, axis=0) > 0).all(axis=0) & (len(head) >= MIN_ROWS_COUNTED) for _, head in heads]
+    columns = np.logical_and.reduce(whole) & varied
+    columns_of = [party.columns for side in (clients, generators) for party in side]
+    names = next(filter(None, columns_of), ())
+    lines = []
+    for k in np.flatnonzero(columns) if len(columns) > 1 else ():
+        name = names[k] if len(names) == len(columns) else ""
+        is_lone = not names and columns.sum() == 1 < varied.sum() - 1
+        if np.logical_and.reduce(grows)[k] or is_lone or NOT_A_FEATURE.search(name):
+            which = f"Column {shown(name)}" if name else f"Column {k} (from 0)"
+            lines.append(f"{which} holds whole numbers, as an id or a label does. Leave it out if it is no feature.")
+    bits = [who for (who, head), is_whole in zip(heads, whole, strict=True) if is_whole.all() and _is_half_bits(head)]
+    if bits:
+        who = ", ".join(bits[:MAX_PARTIES_NAMED]) + ", …" * (len(bits) > MAX_PARTIES_NAMED)
+        fix = "If they are, give the numbers themselves: x.view(torch.bfloat16).float()."
+        lines.append(f"The values of {who} look like the bits of bfloat16 or float16, kept as uint16. {fix}")
+    return lines
+
+
+def _is_half_bits(head: np.ndarray) -> bool:
+    """Whether whole numbers have 16 bits, and nearly all but 0 are the bits of usual numbers."""
+    low, high = HALF_BITS
+    if head.min() < 0 or not low <= head.max() < 2**16:
+        return False
+    size = np.where(head >= 2**15, head - 2**15, head)[head > 0]
+    return bool((size < high).all() and (size >= low).mean() >= MIN_HALF_SHARE)
 
 
 def _features(federation: Federation, generators: Sequence[Generator]) -> str:

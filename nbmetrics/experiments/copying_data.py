@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import as_rows, to_numpy
+from ..arrays import as_rows, check_frames, to_numpy
 from ..datasets import digits
 from ..densities import TwoMoons
 from ..errors import InvalidInput, check_choice, check_count, shown
@@ -44,6 +44,7 @@ class Sets(NamedTuple):
             return cls(*(TwoMoons().sample(n, rng) for n in (MOONS, MOONS, MOONS // 2)))
         if not isinstance(data, (tuple, list)) or len(data) != 3:
             raise InvalidInput("data", f"got {shown(data)}", 'Give "digits", "moons" or (train, test, fresh) rows')
+        check_frames(**dict(zip(("train", "test", "fresh"), data, strict=True)))
         train = to_numpy(as_rows(data[0], "train", min_rows=2))
         others = [to_numpy(as_rows(x, n, dim=train.shape[1], min_rows=2)) for x, n in zip(data[1:], ("test", "fresh"))]
         return cls(train, *others)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import as_rows, to_numpy
+from ..arrays import as_rows, check_frames, to_numpy
 from ..datasets import digits
 from ..errors import InvalidInput, shown
 from ..lazy_imports import unmoved_random_state
@@ -126,6 +126,7 @@ def labelled_rows(
         (real, _), (test_images, _), (pictures, classes) = split_digits(seed, 0.25, 0.2)
         extract = principal(real)
         return extract(real), extract(test_images), extract(pictures), list(by_label(classes, len(pictures)).values())
+    check_frames(train=train, test=test, generated=generated)
     rows = to_numpy(as_rows(train, "train", min_rows=2))
     others = [to_numpy(as_rows(x, n, dim=rows.shape[1])) for n, x in (("test", test), ("generated", generated))]
     return rows, others[0], others[1], list(by_label(labels, len(others[1]), "labels").values())

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..arrays import as_rows, to_numpy
+from ..arrays import as_rows, check_frames, to_numpy
 from ..datasets import SOURCES, published
 from ..errors import InvalidInput, check_choice, check_count
 from ..figures.drawing import (
@@ -108,6 +108,7 @@ def _three_sets(train: Any, test: Any, generated: Any, seed: int) -> list[np.nda
 
 
 def _check_rows(train: Any, test: Any, generated: Any) -> list[np.ndarray]:
+    check_frames(train=train, test=test, generated=generated)
     rows = as_rows(train, "train", min_rows=2)
     others = [as_rows(x, name, dim=rows.shape[1]) for name, x in (("test", test), ("generated", generated))]
     return [to_numpy(x) for x in (rows, *others)]

@@ -56,9 +56,10 @@ def client_summary(
 
     Returns
     -------
-    bytes: a header in JSON and the numbers, read without pickle. FID takes mean and covariance; KID with the cubic
-    kernel (up to 128 features) the moments up to order 3; KID(nm.RandomFeatures(…)) as many numbers as you say. The
-    last 32 bytes are a checksum (SHA-256), which finds damage, not forgery.
+    bytes: a header in JSON, with the names of the columns of a table, and the numbers, read without pickle. FID takes
+    mean and covariance; KID with the cubic kernel (up to 128 features) the moments up to order 3;
+    KID(nm.RandomFeatures(…)) as many numbers as you say. The last 32 bytes are a checksum (SHA-256), which finds
+    damage, not forgery.
     None of this hides a row by itself: see docs/federated.md.
 
     Raises
@@ -87,7 +88,8 @@ def client_summary(
         raise InvalidInput("account", f"got {shown(account)}", "Give nm.federated.Account(…), and privacy=")
     if privacy is None:
         check_rows(sample, wanted, min_rows)
-        return write(sample.dim, [section_of(metric, sample, thrift, reveal_rows) for metric in wanted])
+        sections = [section_of(metric, sample, thrift, reveal_rows) for metric in wanted]
+        return write(sample.dim, [replace(section, columns=client.columns) for section in sections])
     if not isinstance(privacy, Privacy):
         raise InvalidInput("privacy", f"got {shown(privacy)}", "Give nm.federated.Privacy(epsilon, delta, clip)")
     if rank is not None:
@@ -95,7 +97,7 @@ def client_summary(
     sections = noisy_sections(wanted, sample, privacy)
     if account is not None and any(section.arrays for section in sections):
         account.spend(privacy, ", ".join(metric.name for metric in wanted))
-    return write(sample.dim, [replace(section, type=thrift.type) for section in sections])
+    return write(sample.dim, [replace(section, type=thrift.type, columns=client.columns) for section in sections])
 
 
 def check_rows(sample: Sample, metrics: Sequence[Metric[Any]], min_rows: int) -> None:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from ..errors import one_line
+from ..errors import one_line, shown
 from .client import can_be_rebuilt_from
 from .serialization import NAME, NOISE, Section, has_checksum, read
 from .summary_codec import REVEALS
@@ -40,6 +40,8 @@ def inspect(data: Any) -> list[str]:
     lines = [f"A summary of {rows} with {dim:,} features, {len(data):,} bytes."]
     for section in sections.values():
         lines += _about(section, dim)
+    if columns := next((section.columns for section in sections.values()), None):
+        lines.append(f"It tells what the features are called: {shown(list(columns))}.")
     lines += _promises(list(sections.values()))
     version = int(data[len(NAME)])
     state = "its checksum is right" if has_checksum(data) else "it has no checksum, so damage would not be seen"

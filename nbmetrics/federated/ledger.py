@@ -1,10 +1,14 @@
-"""The ledger: bytes up and down for each client, metric and aggregate, as they would be sent, and what they reveal."""
+"""The ledger: bytes up and down for each client, metric and aggregate, as they would be sent, and what they reveal.
+
+The names of a table's columns, which `client_summary` sends too, are not counted.
+"""
 
 from __future__ import annotations
 
 import math
 import pickle
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
@@ -63,6 +67,7 @@ def _bytes_for_all(result: Cells, c: int, thrift: Thrift) -> tuple[int, str]:
     if not result.sent:
         return _metric_bytes(result.metric, result.real[c], result.clients[c], thrift)
     section: Section = result.sent[c]
+    section = replace(section, columns=None)
     return (size(result.clients[c].dim, [section]) if section.arrays else 0), REVEALS[section.kind]
 
 

@@ -2,7 +2,8 @@
 
     8 bytes   "NBMETSM" and the version of the format, 2
     4 bytes   length of the header, little-endian
-    header    JSON: {"dim": d, "sections": [{"metric", "says", "kind", "count", "type", "arrays": [[name, shape], …]}]}
+    header    JSON: {"dim": d, "sections": [{"metric", "says", "kind", "count", "type", "arrays": [[name, shape], …]}]},
+              and "columns": [name, …] of the rows of a table
     numbers   every array of every section, one after the other, little-endian, as "type" says ("<f8" or "<f4")
     32 bytes  SHA-256 of all bytes before it
 
@@ -17,12 +18,13 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ..errors import InvalidInput, check_choice, check_count, check_number, shown
+from ..tables import parsed_columns
 
 NAME, VERSION = b"NBMETSM", 2
 MAGIC = NAME + bytes([VERSION])
@@ -48,6 +50,7 @@ class Section:
     arrays : name -> array of at most two axes
     type : of the numbers on the wire, "<f8" or "<f4"
     notes : further numbers of the header, such as a bound on the error of what was left out
+    columns : what the features are called, the same in all sections, or None
     """
 
     metric: str
@@ -57,6 +60,7 @@ class Section:
     arrays: Mapping[str, np.ndarray]
     type: str = "<f8"
     notes: Mapping[str, float] = field(default_factory=dict)
+    columns: tuple[str, ...] | None = None
 
     @property
     def head(self) -> dict[str, Any]:
@@ -104,7 +108,10 @@ def _check_range(section: Section) -> None:
 
 
 def _header(dim: int, sections: Sequence[Section]) -> bytes:
-    head = {"dim": dim, "sections": [section.head for section in sections]}
+    head: dict[str, Any] = {"dim": dim, "sections": [section.head for section in sections]}
+    columns = next((section.columns for section in sections), None)
+    if columns and sum(len(name.encode()) for name in columns) + 4 * len(columns) <= MAX_HEADER_BYTES // 4:
+        head["columns"] = columns  # more names than these would leave no room for the sections
     return json.dumps(head, separators=(",", ":"), allow_nan=False, ensure_ascii=False).encode()
 
 
@@ -147,6 +154,7 @@ def _read(data: bytes) -> tuple[int, dict[str, Section]]:
         raise InvalidInput("summary", f"is cut short, or its header of {length:,} bytes is too long", FIX_DAMAGED)
     head = json.loads(data[START : START + length].decode())
     dim = check_count(_check_whole_number(head["dim"]), "dim", maximum=MAX_FEATURES)
+    columns = parsed_columns(head.get("columns"), dim)
     listed = _check_items(head["sections"], "sections", MAX_SECTIONS)
     sections_by_name, position = {}, START + length
     shapes = [_shapes(item["arrays"]) for item in listed]
@@ -164,7 +172,7 @@ def _read(data: bytes) -> tuple[int, dict[str, Section]]:
             if not (np.abs(values) <= MAX_ABS_NUMBER).all():  # NaN is not
                 raise InvalidInput(name, f"has numbers that are not finite, or beyond {MAX_ABS_NUMBER:g}", FIX_DAMAGED)
             arrays[name] = values.reshape(shape)
-        section = _section(item, arrays, kind_of)
+        section = replace(_section(item, arrays, kind_of), columns=columns)
         if section.metric in sections_by_name:
             raise InvalidInput("sections", f"has {shown(section.metric)} twice", FIX_DAMAGED)
         sections_by_name[section.metric] = section

@@ -78,7 +78,12 @@ def aggregate(
         m.name: {name: _section(m, name, part, dim) for name, (_, part) in sections_by_client.items()} for m in wanted
     }
     counts = {name: next(iter(part.values())).count for name, (_, part) in sections_by_client.items()}
-    federation = Federation([_stand_in(name, part, dim) for name, (_, part) in sections_by_client.items()])
+    federation = Federation(
+        [
+            _stand_in(name, part, dim)._with(columns=next(iter(part.values())).columns)
+            for name, (_, part) in sections_by_client.items()
+        ]
+    )
     federation = federation.with_weights(_weights(weights, counts))
     evaluation = Evaluation(federation, wanted, samples=samples, seed=seed, progress=False)
     named_generators = _of_features(generators)

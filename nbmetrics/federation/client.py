@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, as_rows, check_frames, column_names, concat, is_array
+from ..arrays import Array, as_rows, check_same_order, concat, is_array
 from ..distributions import Distribution, as_distribution
 from ..errors import InvalidInput, check_list, check_names, check_number, shown
 from ..files import open_plain
@@ -21,6 +21,7 @@ from ..summaries.reference import SUFFIX, Moments, read_statistics
 from ..summaries.source_kinds import is_rows_path
 from ..summaries.sources import peeked
 from ..summaries.stream import Stream, as_stream, of_whom
+from ..tables import column_names, is_batch
 from .image_sources import are_images, extraction_of, images_of, rows_of
 
 
@@ -67,8 +68,6 @@ class Client:
         self.extraction = None if extractor is None else extraction_of(extractor)
         self.report: Any = None
         self.columns: tuple[str, ...] | None = None
-        if test is not None:
-            check_frames(data=data, test=test)
         # What the rows are made of, one for each, where that is known.
         self.images: Any = None
         self.distribution: Any = None
@@ -81,6 +80,7 @@ class Client:
         images = self.images
         if self.moments is not None:
             _check_alone(test=test, condition=condition, labels=labels)
+        self.condition_columns = None if condition is None else column_names(condition)
         self.condition = None if condition is None else as_rows(condition, "condition")
         if self.stream is not None and (condition is not None or (labels is not None and self.stream.size is None)):
             self.rows, self.stream = self.stream.collect(), None  # what belongs to its rows, one by one, needs them
@@ -96,12 +96,14 @@ class Client:
             self.rows = rows_of(images, self.extraction, "data")
         if test is not None and are_images(test):
             test = rows_of(images_of(test, "test", self.extraction), self.extraction, "test")
+        if test is not None:
+            check_same_order([("data", self.columns), ("test", column_names(test))])
         self.test = None if test is None else as_rows(test, "test", dim=self.dim)
 
     def _read(self, data: Any) -> None:
         """Take what is no array of rows: images, a stream, a distribution, or what rows are made of."""
-        self.columns = column_names(data)
         data = open_npy(data, "data")
+        self.columns = column_names(data)
         if are_images(data) and not is_rows_path(data):
             self.images = images_of(data, "data", self.extraction)
             return
@@ -186,12 +188,14 @@ def distribution_or_rows(data: Any, argument: str) -> Any:
     is_array_like = is_array(data) or hasattr(data, "__array__") or isinstance(data, memoryview)
     if not is_array_like and isinstance(data, Iterable):
         items = check_list(data, argument)
-        if items and all(is_array(item) and item.ndim == 2 for item in items):
-            widths = {item.shape[1] for item in items}
+        if items and all(map(is_batch, items)):
+            named = [(f"{argument}, batch {number}", item) for number, item in enumerate(items, 1)]
+            check_same_order([(name, column_names(item)) for name, item in named])
+            batches = [as_rows(item, name) for name, item in named]
+            widths = {batch.shape[1] for batch in batches}
             if len(widths) > 1:
                 raise InvalidInput(argument, f"has batches of widths {sorted(widths)}", "Give all the same features")
-            named = ((item, f"{argument}, batch {number}") for number, item in enumerate(items, 1))
-            return as_rows(concat([as_rows(item, name) for item, name in named]), argument)
+            return as_rows(concat(batches), argument)
         data = items
     return as_rows(data, argument)
 

@@ -102,7 +102,10 @@ class Federation(PartitionSchemes):
             if client.dim != self.dim:
                 seen = f"{client.name!r} has {client.dim} features, {self.names[0]!r} has {self.dim}"
                 raise InvalidInput("clients", seen, "Give every client the same features")
-        check_same_order([(client.name or "", client.columns) for client in self.clients], "clients")
+        for argument in ("columns", "condition_columns"):
+            named = [(client.name or "", getattr(client, argument)) for client in self.clients]
+            if any(columns for _, columns in named):
+                check_same_order(named, "clients" if argument == "columns" else "condition")
         for client in self.clients:
             if client.stream is not None:
                 client.stream.who = f"client {client.name!r}"
@@ -229,15 +232,16 @@ class Federation(PartitionSchemes):
         if any(c.moments is not None for c in self.clients):
             n = sum(c.size for c in self.clients) if self.is_size_weighted else None
             moments = pooled_moments([c.moments or c.rows for c in self.clients], self.weights, n)
-            return Client(moments, name="pooled")._with(extraction=self.extraction)
-        if self.is_size_weighted:
+            pooled = Client(moments, name="pooled")
+        elif self.is_size_weighted:
             held = {part: [getattr(c, part) for c in self.clients] for part in ("test", "condition", "labels")}
             whole = {part: concat(parts) for part, parts in held.items() if all(p is not None for p in parts)}
             pooled = Client(concat([c.rows for c in self.clients]), name="pooled", **whole)
         else:
             distributions = [c.distribution if c.rows is None else Empirical(c.rows) for c in self.clients]
             pooled = Client(Mixture(distributions, self.weights), name="pooled")
-        return pooled._with(extraction=self.extraction)
+        columns = next((c.columns for c in self.clients if c.columns), None)
+        return pooled._with(extraction=self.extraction, columns=columns)
 
     @property
     def is_conditional(self) -> bool:

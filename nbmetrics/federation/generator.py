@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, as_rows, check_same_order, column_names, is_array, module_source
+from ..arrays import Array, as_rows, check_same_order, is_array, module_source
 from ..distributions import Distribution, draw_rows
 from ..errors import InvalidInput, check_list, check_names, shown
 from ..metrics.base import Sample
@@ -19,6 +19,7 @@ from ..summaries.reference import Moments
 from ..summaries.source_kinds import is_rows_path
 from ..summaries.sources import is_batch_function, is_loader
 from ..summaries.stream import Stream
+from ..tables import column_names, is_table
 from .by_client import ByClient, check_call
 from .client import distribution_or_rows, open_npy
 from .image_sources import (
@@ -91,13 +92,13 @@ class Generator:
         if isinstance(self.source, (Mapping, ByClient)):
             object.__setattr__(self, "source", _sources_by_client(self.source))
             return
-        object.__setattr__(self, "columns", self.columns or column_names(self.source))
         if callable(self.source) and not isinstance(self.source, Distribution) and not is_batch_function(self.source):
             if hasattr(self.source, "state_dict"):
                 object.__setattr__(self, "source", module_source(self.source))
             check_call(self.source, 2, FIX_FUNCTION)
             return
         source = open_npy(self.source, "source")
+        object.__setattr__(self, "columns", self.columns or column_names(source))
         if is_rows_path(source) or not are_images(source):
             source = distribution_or_rows(source, "source")
             if isinstance(source, Stream):
@@ -317,7 +318,7 @@ def _runs(model: str, runs: Sequence[Any]) -> list[Generator]:
 
 def _is_one(value: Any) -> bool:
     is_source = isinstance(value, (Generator, Distribution, Moments)) or callable(value) or is_loader(value)
-    return is_source or is_array(value) or are_images(value)
+    return is_source or is_array(value) or is_table(value) or are_images(value)
 
 
 def _as_generator(item: Any, who: str) -> Generator:

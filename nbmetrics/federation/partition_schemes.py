@@ -11,8 +11,9 @@ from typing import Any, Self
 import numpy as np
 
 from .. import partition
-from ..arrays import Array, as_rows, column_names, is_array, to_numpy
+from ..arrays import Array, as_rows, is_array, to_numpy
 from ..errors import check_choice
+from ..tables import column_names
 from .client import Client
 from .folder import check_folder, read_folder
 from .image_sources import are_images, extraction_of, images_of, is_data_set, rows_of

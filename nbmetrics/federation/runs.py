@@ -13,6 +13,7 @@ from ..errors import InvalidInput, shown
 from ..summaries.reference import Moments
 from ..summaries.sources import is_loader
 from ..summaries.stream import Stream
+from ..tables import is_table
 from .by_client import ByClient
 from .image_sources import are_images
 
@@ -32,7 +33,7 @@ def _is_source(item: Any) -> bool:
         return len(item) > 0 and isinstance(item[0], (list, tuple, np.ndarray))
     if isinstance(item, (str, os.PathLike, Mapping, ByClient, Distribution, Moments, Stream)):
         return True
-    return getattr(item, "ndim", 0) >= 2 or callable(item) or hasattr(item, "group") or _is_lazy(item)
+    return getattr(item, "ndim", 0) >= 2 or is_table(item) or callable(item) or hasattr(item, "group") or _is_lazy(item)
 
 
 def _is_lazy(item: Any) -> bool:

@@ -10,12 +10,13 @@ Files, all of covariances with ddof 1:
     pytorch-fid, clean-fid, EDM    mu, sigma, by np.cov or the sums of it; n is not in them
     ADM (guided-diffusion)         mu, sigma, mu_s, sigma_s (spatial features), arr_0 (images, perhaps of others)
     torchmetrics                   real_ and fake_ features_sum (d,), features_cov_sum Σxxᵀ (d, d), features_num_samples
-    nbmetrics                      mu, sigma, n
+    nbmetrics                      mu, sigma, n, nbmetrics_columns
 """
 
 from __future__ import annotations
 
 import io
+import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -26,6 +27,7 @@ import numpy as np
 from ..arrays import LARGEST, as_rows, cholesky, plain_array, to_numpy
 from ..errors import InvalidInput, check_choice, check_count, shown
 from ..files import checked_path, write
+from ..tables import named_columns, parsed_columns
 from . import moments as summaries
 from .npz import ArrayFile, open_npz
 from .sources import peeked
@@ -42,6 +44,8 @@ MAX_ASYMMETRY = 1e-4
 ROUNDING, FINE_ROUNDING = 1e-6, 1e-13
 MAX_N = 10**15
 SIDES = ("real", "fake")
+# Of a .npz file: the names of the columns, JSON in UTF-8, as bytes.
+COLUMNS = "nbmetrics_columns"
 STATE = ("features_sum", "features_cov_sum", "features_num_samples")
 FIX_KEYS = "Give mu (d,) and sigma (d, d), as pytorch-fid writes them"
 
@@ -58,6 +62,7 @@ class Moments:
     Attributes
     ----------
     mean, cov, n, dim : as given, float64; d
+    columns : what the features are called, where they were made `of` a table; None otherwise
     notes : tuple of str, what is to be known of these numbers: tables say it below
 
     Notes
@@ -87,6 +92,8 @@ class Moments:
     500
     """
 
+    columns: tuple[str, ...] | None = None
+
     def __init__(self, mean: Any, cov: Any, n: int | None = None) -> None:
         self.mean = _numbers(np.atleast_1d(_array(mean, "mean")), "mean", 1)
         self.dim = len(self.mean)
@@ -111,7 +118,7 @@ class Moments:
         moments.mean, moments.cov, moments._root = own.mean, own.cov, own.kept_root
         moments.n, moments.dim, moments.notes = int(own.count), len(own.mean), ()
         moments._freeze()
-        return moments
+        return named_columns(moments, rows if stream is None else stream)
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], side: str | None = None) -> Moments:
@@ -144,13 +151,15 @@ class Moments:
             return moments
 
     def save(self, path: Any) -> Path:
-        """Write mu, sigma and, if known, n into a .npz file, whole or not at all, and return its path."""
+        """Write mu, sigma and, if known, n and columns into a .npz file, whole or not at all, and return its path."""
         return write(checked_path(path, SUFFIX), self.to_bytes())
 
     def to_bytes(self) -> bytes:
         """The content of the file that `save` writes."""
         content = io.BytesIO()
         arrays = {"mu": self.mean, "sigma": self.cov} | ({} if self.n is None else {"n": np.array(self.n)})
+        if self.columns is not None:
+            arrays[COLUMNS] = np.frombuffer(json.dumps(self.columns).encode(), dtype=np.uint8)
         np.savez(content, allow_pickle=False, **arrays)
         return content.getvalue()
 
@@ -220,6 +229,8 @@ def _of_mu_and_sigma(file: ArrayFile) -> Moments:
         raise InvalidInput("cov", f"has shape {cov} for {d:,} features", f"Give shape ({d}, {d})")
     n = None if "n" not in names else _count(_read(file, "n"), "n")
     moments = Moments(_read(file, "mu"), _read(file, "sigma"), n)
+    if COLUMNS in names:
+        moments.columns = parsed_columns(_read(file, COLUMNS).tobytes(), moments.dim)
     if "mu_s" in names:
         moments.notes += ("mu_s and sigma_s of the file are of spatial features (sFID) and are not used",)
     if "arr_0" in names:

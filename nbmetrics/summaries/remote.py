@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInput, shown
+from ..tables import row_bytes, schema_columns, schema_rows
 from .sources import MOST_PATHS, PARQUET, Parquet, SliceSource, Source, passing_rows
 
 NPY, ZARR = ".npy", ".zarr"
@@ -265,16 +266,16 @@ class Zarr(SliceSource):
 
 
 class DataSet(Source):
-    """A pyarrow data set: batches of its columns of numbers, or of those named."""
+    """A pyarrow data set: batches of the columns named, or see `feature_columns`."""
 
     what = "a pyarrow data set"
 
     def __init__(self, data: Any, columns: Sequence[str] | None) -> None:
         self._data = data
-        self.columns, self.size = Parquet.columns_of(data.schema, columns, self.what), int(data.count_rows())
+        self.columns, self.size = schema_columns(data.schema, columns, self.what), int(data.count_rows())
 
     def parts(self, rows: int | None) -> Iterator[Any]:
         names = list(self.columns or ())
-        step = passing_rows(8 * len(names)) if rows is None else rows
+        step = passing_rows(row_bytes(self._data.schema, names)) if rows is None else rows
         for table in self._data.to_batches(columns=names, batch_size=step):
-            yield Parquet.rows_of(table, names, self.what)
+            yield schema_rows(table, names, self.what)

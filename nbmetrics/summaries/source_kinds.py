@@ -11,6 +11,7 @@ import numpy as np
 
 from ..arrays import is_array
 from ..errors import InvalidInput, check_list, check_names, shown
+from ..tables import is_batch, is_table
 from .remote import address_source, is_address
 from .sources import (
     Again,
@@ -47,7 +48,8 @@ def source_of(value: Any, columns: Any = None) -> Source | None:
         raise InvalidInput("columns", seen, "They select from a parquet file, or a folder of them")
     if isinstance(value, np.memmap):
         return MemoryMapSource(value, "a memory-mapped file") if value.ndim == 2 else None
-    if is_array(value) or isinstance(value, (str, bytes, os.PathLike, type)) or hasattr(value, "state_dict"):
+    is_plain = isinstance(value, (str, bytes, os.PathLike, type)) or hasattr(value, "state_dict")
+    if is_plain or is_array(value) or is_table(value):
         return None
     if all(hasattr(value, name) for name in ("shape", "dtype", "chunks", "__getitem__")):
         return _lazy(value) if len(value.shape) == 2 else None
@@ -68,7 +70,7 @@ def source_of(value: Any, columns: Any = None) -> Source | None:
 def _gives_batches(value: Iterable[Any]) -> bool:
     """Whether what comes first is a batch; an iterable that raises is for who takes it as rows to tell."""
     try:
-        return getattr(next(iter(value), None), "ndim", 0) == 2
+        return is_batch(next(iter(value), None))
     except Exception:
         return False
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from ..arrays import PASSING_BYTES, memory
 from ..errors import InvalidInput, shown
+from ..tables import is_batch, row_bytes, schema_columns, schema_rows
 
 PARQUET = ".parquet"
 MOST_PATHS = 100_000
@@ -95,7 +96,7 @@ class Again(Source):
 
     def parts(self, rows: int | None) -> Iterator[Any]:
         batches = self._make()
-        if getattr(batches, "ndim", 0) == 2:
+        if is_batch(batches):
             return iter([batches])
         if isinstance(batches, Iterator):
             if batches is self._last:
@@ -195,13 +196,13 @@ class ChunkSource(Source):
 
 
 class Parquet(Source):
-    """Parquet files: some rows of a row group at a time, of the columns named, or of all columns of numbers."""
+    """Parquet files: some rows of a row group at a time, of the columns named, or see `feature_columns`."""
 
     def __init__(self, paths: Sequence[Any], columns: Sequence[str] | None) -> None:
         self.what = "a parquet file" if len(paths) == 1 else f"{len(paths)} parquet files"
         self._paths = paths
         first = self._open_file(paths[0])
-        self.columns = self.columns_of(first.schema_arrow, columns, shown(paths[0].name))
+        self.columns = schema_columns(first.schema_arrow, columns, shown(paths[0].name))
         self.size = sum(self._open_file(path).metadata.num_rows for path in paths)
 
     def parts(self, rows: int | None) -> Iterator[Any]:
@@ -226,34 +227,16 @@ class Parquet(Source):
     def _read(self, groups: Iterable[tuple[Path, list[int] | None]]) -> Iterator[Any]:
         """The rows of these groups of files, of all groups for None."""
         columns = list(self.columns or ())
-        step = passing_rows(8 * len(columns))
         for path, some in groups:
             file = self._open_file(path)
-            if missing := [name for name in columns if name not in file.schema_arrow.names]:
+            schema = file.schema_arrow  # made anew each time it is asked for
+            names = set(schema.names)
+            if missing := [name for name in columns if name not in names]:
                 seen = f"{shown(path.name)} has no {shown(missing)}"
                 raise InvalidInput("data", seen, f"Give files that all have the columns of {self._paths[0].name}")
+            step = passing_rows(row_bytes(schema, columns))
             for table in file.iter_batches(batch_size=step, row_groups=some, columns=columns):
-                yield self.rows_of(table, columns, shown(path.name))
-
-    @staticmethod
-    def columns_of(schema: Any, columns: Sequence[str] | None, what: str) -> tuple[str, ...]:
-        """Return the columns that are features: those named, or all of numbers."""
-        kept = _numeric(schema) if columns is None else list(columns)
-        if missing := [name for name in kept if name not in schema.names]:
-            raise InvalidInput("columns", f"{shown(missing)} are not in {what}", f"It has {shown(schema.names)}")
-        if not kept:
-            raise InvalidInput("data", f"{what} has no columns of numbers", "Give one with a column for each feature")
-        return tuple(kept)
-
-    @staticmethod
-    def rows_of(table: Any, columns: Sequence[str], what: str) -> np.ndarray:
-        """Return the rows of a table; InvalidInput where values are missing."""
-        for name in columns:
-            if gaps := table.column(name).null_count:
-                count = f"{gaps} value{' is' if gaps == 1 else 's are'}"
-                seen = f"{count} missing in column {shown(name)} of {what}"
-                raise InvalidInput("data", seen, "Drop or fix those rows first")
-        return np.column_stack([table.column(name).to_numpy(zero_copy_only=False) for name in columns])
+                yield schema_rows(table, columns, shown(path.name))
 
     @staticmethod
     def _opened(path: Any) -> Any:
@@ -284,14 +267,6 @@ def passing_rows(row_bytes: int) -> int:
     return max(1, int(min(PASSING_BYTES, memory.block_bytes) // max(row_bytes, 1)))
 
 
-def _numeric(schema: Any) -> list[str]:
-    """The columns of numbers."""
-    from pyarrow import types
-
-    tests = (types.is_integer, types.is_floating, types.is_boolean)
-    return [field.name for field in schema if any(test(field.type) for test in tests)]
-
-
 def parquet_files(value: Any) -> list[Path]:
     """The files of a path that is a parquet file, or a folder of nothing else; otherwise none."""
     if not isinstance(value, (str, os.PathLike)):
@@ -320,8 +295,7 @@ def peeked(items: Iterator[Any]) -> Once | Iterator[Any]:
     """An iterator as a stream where what it gives first is a batch; else the iterator, with that first item again."""
     for first in items:
         whole = chain([first], items)
-        is_batch = getattr(first, "ndim", 0) == 2
-        return Once(whole) if is_batch else whole
+        return Once(whole) if is_batch(first) else whole
     return items
 
 

@@ -12,9 +12,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..arrays import as_rows, column_names, memory, to_numpy
+from ..arrays import as_rows, memory, to_numpy
 from ..errors import InvalidInput, check_count, printable, shown
 from ..progress import progress_bar
+from ..tables import SAME_COLUMNS, column_names, is_table
 from .source_kinds import source_of
 from .sources import MemoryMapSource, Once, Part, SliceSource, Source, peeked
 
@@ -243,14 +244,16 @@ class Stream(HashedRows):
 
     def _batch(self, item: Any, argument: str) -> np.ndarray | None:
         """What came as a batch, or None where it has no rows."""
-        if getattr(item, "ndim", 0) == 2 and item.shape[0] == 0:
+        if not is_table(item) and getattr(item, "ndim", 0) == 2 and item.shape[0] == 0:
             return None
         if (columns := column_names(item)) is not None:
             self.columns = self.columns or columns
             if columns != self.columns:
                 seen = f"has columns {shown(list(columns))} where {shown(list(self.columns))} were before"
-                raise InvalidInput(argument, seen, "Give the same columns in the same order: frame[first.columns]")
-        rows = to_numpy(as_rows(item, argument, dim=self._dim))
+                raise InvalidInput(argument, seen, SAME_COLUMNS)
+        rows = to_numpy(as_rows(item, argument, dim=self._dim, min_rows=0))
+        if not len(rows):
+            return None
         if self.on_batch is not None:
             self.on_batch(len(rows))
         return rows if self._source.is_fresh else np.array(rows)  # whoever makes batches may fill one array again

@@ -16,12 +16,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..arrays import LARGEST, align, as_rows, mean_rows, to_numpy
+from ..arrays import LARGEST, align, as_rows, check_same_order, mean_rows, to_numpy
 from ..errors import InvalidInput, check_choice, check_flag, check_list, check_named_weights, check_names, shown
 from ..evaluation.cells import Cells, KeptCells, PoolOnlyClient, mixture_or_refusal
 from ..federation.image_sources import are_images, extraction_of, features_of
 from ..metrics.base import Sample, metric_of
 from ..metrics.fid.metric import FID
+from ..tables import column_names, is_table
 from .accumulator import Accumulator, gather_all
 from .identity import MAX_BYTES, Identity, listed
 
@@ -119,6 +120,7 @@ class Score(Base):
         # Of the rows so far, and whether some of them were made here.
         self._extracted_by: str | None = None
         self._has_extracted = False
+        self._columns: tuple[str, ...] | None = None  # of the first table
         self._cautions: list[str] = []
         # `_sync_dist` and `merge_state` add states; the reductions only say how they are added once they are aligned.
         self.add_state("identity", self._identity.to_tensor(), dist_reduce_fx=_first)
@@ -171,7 +173,7 @@ class Score(Base):
         is added then.
         """
         is_real = check_flag(real, "real")
-        if getattr(batch, "ndim", 0) and not batch.shape[0]:
+        if not len(batch) if is_table(batch) else getattr(batch, "ndim", 0) and not batch.shape[0]:
             return
         rows = self._rows_of(batch)
         kind = WHOLE if client is None else BY_CLIENT
@@ -206,7 +208,7 @@ class Score(Base):
     def reset(self) -> None:
         """Forget all rows."""
         super().reset()
-        self._extracted_by, self._has_extracted, self._cautions = None, False, []
+        self._extracted_by, self._has_extracted, self._columns, self._cautions = None, False, None, []
 
     def plot(self, *args: Any, **kwargs: Any) -> Any:
         """Raise InvalidInput: sums have no picture; those of `nm.evaluate` and `nm.Monitor` have."""
@@ -255,7 +257,9 @@ class Score(Base):
             batch, self._has_extracted = features_of(batch, self.extraction, "batch"), True
             if self._extracted_by is None:  # after the first images, whose size some extractors name
                 self._set_extractor(self.extraction.convention)
+        check_same_order([("the first batch", self._columns), ("batch", column_names(batch))])
         rows = as_rows(batch, "batch", dim=self.centre.numel() or None)
+        self._columns = self._columns or column_names(batch)
         return align(rows, self.centre)[0].to(self.centre.device)
 
     def _check_memory(self, dim: int, length: int) -> None:
