@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, concat, is_array, like, namespace, row_blocks, to_float64, to_numpy, total
+from ...arrays import Array, concat, is_array, like, namespace, product, row_blocks, to_float64, to_numpy, total
 from ...distributions import Distribution, Empirical, Gaussian
 from ...errors import check_count, check_number
 from ..base import Sample
@@ -123,12 +123,12 @@ class Polynomial(Kernel):
         return CUBIC_FAR_RATIO if self.degree == 3 else FAR_RATIO
 
     def block(self, x: Array, y: Array) -> Array:
-        product = x @ y.T
-        product *= self.gamma_of(x.shape[1])
-        product += self.coef0
-        power = product
+        inner = product(x, y.T)
+        inner *= self.gamma_of(x.shape[1])
+        inner += self.coef0
+        power = inner
         for _ in range(self.degree - 1):
-            power = power * product
+            power = power * inner
         return power
 
     def prepare(self, rows: Array, sizes: Sequence[int]) -> Any:
@@ -321,15 +321,15 @@ class CentredPolynomial(Polynomial):
     def _scaled_deviations(self, rows: Array) -> tuple[Array, Array]:
         u, root = self._from_centre(rows), math.sqrt(self.gamma_of(rows.shape[1]))
         u *= root
-        return u, u @ namespace(u).astype(like(root * self.centre, u), u.dtype)
+        return u, product(u, namespace(u).astype(like(root * self.centre, u), u.dtype))
 
     def _along(self, u: Array) -> Array:
         """γ c·u for each u."""
-        return u @ namespace(u).astype(like(self.gamma_of(u.shape[1]) * self.centre, u), u.dtype)
+        return product(u, namespace(u).astype(like(self.gamma_of(u.shape[1]) * self.centre, u), u.dtype))
 
     def block(self, x: Array, y: Array) -> Array:
         u, v = self._from_centre(x), self._from_centre(y)
-        t = u @ v.T
+        t = product(u, v.T)
         t *= self.gamma_of(x.shape[1])
         return self._without_ends(self._along(u)[:, None], self._along(v)[None, :], t)
 
