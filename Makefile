@@ -7,7 +7,7 @@ PORT = 8888
 # How many times as many inputs `make fuzz` tries as `make test-all`.
 FUZZ = 20
 # What `make test-releases` installs.
-RELEASES = oldest newest
+RELEASES = oldest newest torch
 # What `make check` compares with.
 BASE = main
 # More for pip, such as an index of CPU-only torch wheels.
@@ -49,7 +49,8 @@ help:
 	@echo "make test-all the same with the slow tests and all of their inputs: half an hour"
 	@echo "make test-cores the Python tests with OpenBLAS kernels of other processors, one thread and two: half an hour"
 	@echo "make test-threadless the Python tests of the labs where no thread can start, as in Pyodide"
-	@echo "make test-releases the Python tests with the oldest and the newest releases that pyproject.toml allows"
+	@echo "make test-releases the Python tests with the oldest and the newest releases that pyproject.toml allows, and with"
+	@echo "              torch and torchvision as the index serves them, 5.5 GB   (RELEASES=\"oldest newest torch\")"
 	@echo "make coverage  the Python tests, and the share of lines and branches that they run; red below the floor of pyproject.toml"
 	@echo "make check-extras  one run of pip's resolver over every extra, without constraints.txt; installs nothing"
 	@echo "make lint     ruff, mypy, codespell, and biome for the pages' JavaScript and CSS"
@@ -142,7 +143,7 @@ test-cores: $(test_ready)
 test-threadless: $(test_ready)
 	@NBMETRICS_TEST_THREADLESS=1 $(pytest) tests/labs tests/features
 
-# In environments of their own: .venv-oldest and .venv-newest.
+# In environments of their own: .venv-oldest, .venv-newest and .venv-torch.
 test-releases:
 	@$(PYTHON) -m tests.releases $(RELEASES)
 

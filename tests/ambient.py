@@ -11,13 +11,14 @@ import hashlib
 import inspect
 import io
 import json
-import math
 import os
+import subprocess
 import sys
 import tempfile
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -25,10 +26,12 @@ import pandas as pd
 import nbmetrics as nm
 from nbmetrics.cli import main as command
 from nbmetrics.metrics import base, prdc
+from nbmetrics.metrics.kid import kernels
+from tests import ROOT
 
 torch = None if find_spec("torch") is None else __import__("torch")
 LIBRARIES = ("numpy",) if torch is None else ("numpy", "torch")
-MANY, FEW, WIDTH = 300, 160, 12
+MANY, FEW, WIDTH = 500, 160, 12
 # What functions of rows are given, by the names of their arguments, out of `rows`.
 ARGUMENTS = {"real": "x", "generated": "y", "train": "x", "test": "t", "rows": "y", "probabilities": "p"}
 ARGUMENTS |= {"x": "c", "y": "x", "y_hat": "z", "a": "x", "b": "y"}
@@ -66,7 +69,7 @@ def images():
 
 @functools.cache
 def network():
-    """A module of rows of images, and one of rows of latents; weights are those of a seed, in float32."""
+    """A module that makes rows of images."""
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(3)
         layers = [torch.nn.Conv2d(3, 6, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(384, WIDTH)]
@@ -111,6 +114,12 @@ def scores_of(metric, library, **settings):
     return scores.table, scores.clients, scores.cautions, str(scores)
 
 
+def single_precision(library):
+    """KID where products are in float32, as of many rows."""
+    with mock.patch.object(kernels, "FLOAT64_WORK", 0):
+        return [nm.kid(rows(library)["x"], rows(library)["y"], kernel) for kernel in KERNELS.values()]
+
+
 def reports(library):
     """What else a table says."""
     y = rows(library)["y"]
@@ -135,7 +144,7 @@ def accumulated(metric, library):
 
     score = Score(metric, clients=["a", "b"])
     x, y = rows(library)["x"], rows(library)["y"][:, :8] if metric == "kid" else rows(library)["y"]
-    for start in range(0, MANY, 100):
+    for start in range(0, 300, 100):
         batch = x[start : start + 100]
         score.update(batch[:, :8] if metric == "kid" else batch, real=True, client="ab"[start > 100])
     score.update(y[:80], real=False)
@@ -237,7 +246,7 @@ def entries():
                 table[f"evaluate {metric} {name} of {library}"] = functools.partial(
                     lambda metric, library, make: scores_of(metric, library, uncertainty=make()), metric, library, make
                 )
-        for make in (reports, race, densities, theorems):
+        for make in (single_precision, reports, race, densities, theorems):
             table[f"{make.__name__} of {library}"] = functools.partial(make, library)
     for kind in ("Playground", "CorrelationLab", "TwinsLab", "MemorizationLab", "PrivacyLab"):
         table[kind] = functools.partial(lambda kind: result_of(getattr(nm, kind)()), kind)
@@ -298,59 +307,83 @@ def outcome(entry):
 
 
 @contextlib.contextmanager
-def changed(get, set_, value):
-    before = get()
-    set_(value)
+def changed(read, write, value):
+    before = read()
+    write(value)
     try:
         yield
     finally:
-        set_(before)
+        write(before)
 
 
 def _settings():
-    def pandas_strings(value):
-        return lambda: pd.option_context("future.infer_string", value)
-
-    table = {"np.seterr": lambda: np.errstate(all="raise")}
-    table |= {"pandas strings": pandas_strings(True), "pandas objects": pandas_strings(False)}
-    if torch is not None:
-        for name in ("bfloat16", "float16"):
-            table[f"autocast {name}"] = functools.partial(torch.autocast, "cpu", dtype=getattr(torch, name))
-        for name in ("float64", "bfloat16"):
-            table[f"default {name}"] = functools.partial(
-                changed, torch.get_default_dtype, torch.set_default_dtype, getattr(torch, name)
-            )
-        table["inference mode"] = torch.inference_mode
-        table["default device meta"] = functools.partial(torch.device, "meta")
-        table["deterministic"] = functools.partial(
-            changed, torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms, True
-        )
+    table = {"np.seterr": functools.partial(np.errstate, all="raise")}
+    for name, value in {"pandas strings": True, "pandas objects": False}.items():
+        table[name] = functools.partial(pd.option_context, "future.infer_string", value)
+    if torch is None:
+        return table
+    for name in ("bfloat16", "float16"):
+        table[f"autocast {name}"] = functools.partial(torch.autocast, "cpu", dtype=getattr(torch, name))
+    for name in ("float64", "bfloat16"):
+        dtype = functools.partial(changed, torch.get_default_dtype, torch.set_default_dtype)
+        table[f"default {name}"] = functools.partial(dtype, getattr(torch, name))
+    table |= {"inference mode": torch.inference_mode, "no gradients": torch.no_grad}
+    table["default device meta"] = functools.partial(torch.device, "meta")
+    deterministic = functools.partial(changed, torch.are_deterministic_algorithms_enabled)
+    table["deterministic"] = functools.partial(deterministic, torch.use_deterministic_algorithms, True)
+    precision = functools.partial(changed, torch.get_float32_matmul_precision, torch.set_float32_matmul_precision)
+    table["products in bfloat16"] = functools.partial(precision, "medium")
     return table
 
 
 # What is set in a running process, by name; each gives a context manager.
 SETTINGS = _settings()
+# What only a new process has: arguments of Python, and its environment.
+PROCESSES = {
+    "optimized": (["-O"], {}),
+    "warnings are errors": (["-W", "error"], {}),
+    "cp1252": ([], {"PYTHONIOENCODING": "cp1252"}),
+    "all three": (["-O", "-W", "error"], {"PYTHONIOENCODING": "cp1252"}),
+}
+# Entries that a setting was seen to change, or that are made of what it changes; each takes a moment.
+TELLING = ["prdc of torch", "realism of torch", "auth_pct of torch", "mifid of torch", "evaluate density of torch"]
+TELLING += ["single_precision of torch", "two_sample of torch", "rrke of numpy", "fld of numpy", "densities of numpy"]
+TELLING += ["extract own module, cached", "Score fid of torch", "Score kid of numpy", "w1 critic", "MemorizationLab"]
+TELLING += ["train wgan-gp of 2", "train ddpm of 2"]
+
+
+def plain(names):
+    """The digests of these entries, {name: digest}, as the process is."""
+    table = entries()
+    return {name: outcome(table[name]) for name in names if name in table}
+
+
+def different(names, setting, expected):
+    """The entries that a setting changes, {name: digest or error}."""
+    if setting in SETTINGS:
+        with SETTINGS[setting]():
+            found = plain(names)
+    else:
+        options, environment = PROCESSES[setting]
+        done = subprocess.run(
+            [sys.executable, *options, "-m", "tests.ambient", *names],
+            cwd=ROOT,
+            env={**os.environ, **environment},
+            capture_output=True,
+        )
+        assert done.returncode == 0, done.stderr.decode(errors="replace")[-2000:]
+        found = json.loads(done.stdout.splitlines()[-1])
+    return {name: digest for name, digest in found.items() if digest != expected[name]}
+
+
+def show_all():
+    """Print what people print."""
+    x, y = rows("numpy")["x"], rows("numpy")["y"]
+    scores = nm.evaluate({"a": x}, {"g": y, "h": y * 1.5}, ["fid", "kid"], uncertainty=nm.Influence(), progress=False)
+    print(scores, nm.two_sample(x, y, permutations=19), scores.heterogeneity("fid", shuffles=9), nm.prdc(x, y), sep="\n")
+    print(nm.best_mixture({"a": x}, {"g": y, "h": y * 1.5}), scores.flips("fid"), nm.lessons(), sep="\n")
 
 
 if __name__ == "__main__":
-    import time
-    warnings.simplefilter("ignore") if not "--warn" in sys.argv else None
-    table = entries()
-    wanted = [name for name in sys.argv[1:] if name in table] or table
-    done = {}
-    if "--all" in sys.argv:
-        plain = {name: outcome(table[name]) for name in wanted}
-        for name, p in plain.items():
-            if len(p)!=16: print("PLAIN", name, p)
-        for key, make in SETTINGS.items():
-            print("==", key, flush=True)
-            for name in wanted:
-                with make():
-                    out = outcome(table[name])
-                if out != plain[name]: print("  ", name, ":", out[:150], flush=True)
-        sys.exit()
-    for name in wanted:
-        t=time.perf_counter()
-        done[name] = outcome(table[name])
-        print(f"{time.perf_counter()-t:.2f}", name, done[name], file=sys.stderr)
-    print(json.dumps(done))
+    show_all()
+    print(json.dumps(plain(sys.argv[1:] or entries())))

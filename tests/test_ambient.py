@@ -1,0 +1,79 @@
+"""Settings of a process, such as autocast, change no bit of a number; the entries and settings are in ambient.py."""
+
+import numpy as np
+import pytest
+
+import nbmetrics as nm
+from tests import ambient
+from tests.slow import by_default
+
+SETTINGS = [*ambient.SETTINGS, *ambient.PROCESSES]
+
+
+@pytest.fixture(scope="module")
+def telling():
+    return ambient.plain(ambient.TELLING)
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return ambient.plain(ambient.entries())
+
+
+def test_entries_have_numbers(telling):
+    errors = {name: text for name, text in telling.items() if len(text) != 16}
+    assert not errors and len(telling) > 5
+
+
+@pytest.mark.parametrize("setting", by_default(SETTINGS, *ambient.SETTINGS, "all three"))
+def test_a_setting_changes_no_telling_number(setting, telling):
+    assert ambient.different(telling, setting, telling) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_setting_changes_no_number(setting, expected):
+    assert {name: text for name, text in expected.items() if len(text) != 16} == {}
+    assert ambient.different(expected, setting, expected) == {}
+
+
+@pytest.mark.parametrize("setting", ["autocast bfloat16", "products in bfloat16"])
+def test_rows_in_the_cache_are_those_of_float32(setting, tmp_path, monkeypatch):
+    pytest.importorskip("torch", reason="pip install nbmetrics[images]")
+    monkeypatch.setenv("NBMETRICS_HOME", str(tmp_path))
+    images, network = ambient.images()[0], ambient.network()
+    with ambient.SETTINGS[setting]():
+        first = nm.extract(images, network)
+    assert len(list(tmp_path.rglob("*"))) > 1
+    assert np.array_equal(first, nm.extract(images, network, cache=False))
+    assert np.array_equal(nm.extract(images, network), first)
+
+
+def test_a_module_that_makes_rows_is_the_users_own():
+    """Documented: a generator runs under the settings of whoever calls, as any code of theirs."""
+    torch = pytest.importorskip("torch", reason="pip install nbmetrics[images]")
+    module = torch.nn.Linear(4, 3)
+    module.latent_dim = 4
+    real = np.random.default_rng(0).normal(size=(50, 3))
+
+    def score():
+        return nm.evaluate({"a": real}, {"g": module}, "fid", samples=100).table["avg"][0]
+
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        inside = score()
+    assert inside != score() and inside == pytest.approx(score(), rel=0.05)
+
+
+def test_settings_of_the_process_are_the_users_again():
+    torch = pytest.importorskip("torch", reason="pip install nbmetrics[images]")
+    from nbmetrics.arrays import float32_by_default, full_precision, plain_torch
+
+    with ambient.SETTINGS["products in bfloat16"](), ambient.SETTINGS["default float64"](), torch.device("meta"):
+        with plain_torch(), float32_by_default:
+            assert torch.get_float32_matmul_precision() == "highest"
+            with full_precision:  # one holder more
+                pass
+            assert torch.get_float32_matmul_precision() == "highest"
+            assert torch.zeros(1).dtype == torch.float32 and torch.zeros(1).device.type == "cpu"
+        assert torch.get_float32_matmul_precision() == "medium"
+        assert torch.zeros(1).dtype == torch.float64 and torch.zeros(1).is_meta
