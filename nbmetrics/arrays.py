@@ -276,12 +276,25 @@ def plain_torch() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _exact_products(x: Array) -> Iterator[None]:
+    if not is_torch_array(x) or x.dtype.itemsize > 4:  # what nothing rounds
+        yield
+        return
+    with without_autocast(), full_precision:
+        yield
+
+
 def product(x: Array, y: Array) -> Array:
     """x @ y, of float32 in full precision, whatever torch is told."""
-    if not is_torch_array(x) or x.dtype.itemsize > 4:
+    with _exact_products(x):
         return x @ y
-    with without_autocast(), full_precision:
-        return x @ y
+
+
+def row_products(x: Array, y: Array) -> Array:
+    """x_a·y_a of each row, (n,), in the same way."""
+    with _exact_products(x):
+        return namespace(x, y).vecdot(x, y)
 
 
 @contextmanager

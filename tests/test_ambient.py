@@ -66,14 +66,16 @@ def test_a_module_that_makes_rows_is_the_users_own():
 
 def test_settings_of_the_process_are_the_users_again():
     torch = pytest.importorskip("torch", reason="pip install nbmetrics[images]")
-    from nbmetrics.arrays import float32_by_default, full_precision, plain_torch
+    from nbmetrics.arrays import float32_by_default, full_precision, plain_torch, product
+
+    rows = ambient.rows("torch")["x"]
+    expected = rows @ rows.T
 
     with ambient.SETTINGS["products in bfloat16"](), ambient.SETTINGS["default float64"](), torch.device("meta"):
         with plain_torch(), float32_by_default:
-            assert torch.get_float32_matmul_precision() == "highest"
             with full_precision:  # one holder more
                 pass
-            assert torch.get_float32_matmul_precision() == "highest"
+            assert torch.equal(product(rows, rows.T), expected) and torch.equal(rows @ rows.T, expected)
             assert torch.zeros(1).dtype == torch.float32 and torch.zeros(1).device.type == "cpu"
         assert torch.get_float32_matmul_precision() == "medium"
         assert torch.zeros(1).dtype == torch.float64 and torch.zeros(1).is_meta
