@@ -1,9 +1,13 @@
 """Settings of a process, such as autocast, change no bit of a number; the entries and settings are in ambient.py."""
 
+import io
+
 import numpy as np
 import pytest
 
 import nbmetrics as nm
+from nbmetrics.errors import encodable
+from nbmetrics.evaluation.two_sample import TwoSampleTest
 from tests import ambient
 from tests.slow import by_default
 
@@ -79,3 +83,12 @@ def test_settings_of_the_process_are_the_users_again():
             assert torch.zeros(1).dtype == torch.float32 and torch.zeros(1).device.type == "cpu"
         assert torch.get_float32_matmul_precision() == "medium"
         assert torch.zeros(1).dtype == torch.float64 and torch.zeros(1).is_meta
+
+
+def test_what_stdout_cannot_write_becomes_a_question_mark(monkeypatch):
+    """In a process with such a stdout, "cp1252" above, everything that people print is printed."""
+    text = "MMD² ≤ γ · é"
+    for encoding, shown in {"utf-8": text, "cp1252": "MMD² ? ? · é", "ascii": "MMD? ? ? ? ?"}.items():
+        monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), encoding))
+        assert encodable(text) == shown
+        assert repr(TwoSampleTest(0.5, 0.25, text)) == f"TwoSampleTest(statistic=0.5, p=0.25, convention='{shown}')"
