@@ -230,7 +230,7 @@ class _ProcessSettings:
                     write(value)
 
 
-def _precisions() -> list[tuple[Callable[[], Any], Callable[[Any], None], Any]]:
+def _precisions() -> Any:
     backends = sys.modules["torch"].backends
     if not hasattr(backends.cuda.matmul, "fp32_precision"):  # before torch 2.9, which forbids mixing these with its own
         torch, cudnn = sys.modules["torch"], backends.cudnn
@@ -242,7 +242,7 @@ def _precisions() -> list[tuple[Callable[[], Any], Callable[[Any], None], Any]]:
     return [(partial(getattr, place, name), partial(setattr, place, name), "ieee") for place in rounding]
 
 
-def _default_types() -> list[tuple[Callable[[], Any], Callable[[Any], None], Any]]:
+def _default_types() -> Any:
     torch: Any = sys.modules["torch"]
     return [(torch.get_default_dtype, torch.set_default_dtype, torch.float32)]
 
