@@ -7,7 +7,7 @@ PORT = 8888
 # How many times as many inputs `make fuzz` tries as `make test-all`.
 FUZZ = 20
 # What `make test-releases` installs.
-RELEASES = oldest newest
+RELEASES = oldest newest torch
 # What `make check` compares with.
 BASE = main
 # More for pip, such as an index of CPU-only torch wheels.
@@ -50,7 +50,8 @@ help:
 	@echo "make test-cores the Python tests with OpenBLAS kernels of other processors, one thread and two: half an hour"
 	@echo "make test-threadless the Python tests of the labs where no thread can start, as in Pyodide"
 	@echo "make test-pyodide the engine in Pyodide under Node, against CPython; fetches a distribution once, 77 MB"
-	@echo "make test-releases the Python tests with the oldest and the newest releases that pyproject.toml allows"
+	@echo "make test-releases the Python tests with the oldest and the newest releases that pyproject.toml allows, and with"
+	@echo "              torch and torchvision as the index serves them, 5.5 GB   (RELEASES=\"oldest newest torch\")"
 	@echo "make coverage  the Python tests, and the share of lines and branches that they run; red below the floor of pyproject.toml"
 	@echo "make check-extras  one run of pip's resolver over every extra, without constraints.txt; installs nothing"
 	@echo "make lint     ruff, mypy, codespell, and biome for the pages' JavaScript and CSS"
@@ -147,7 +148,7 @@ test-threadless: $(test_ready)
 test-pyodide: $(test_ready)
 	@NBMETRICS_FETCH_PYODIDE=1 $(bin)/python -m pytest tests/pyodide -m '' -n 0
 
-# In environments of their own: .venv-oldest and .venv-newest.
+# In environments of their own: .venv-oldest, .venv-newest and .venv-torch.
 test-releases:
 	@$(PYTHON) -m tests.releases $(RELEASES)
 

@@ -10,8 +10,9 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ Array = Any
 LARGEST = 1e45
 # Rows in float64 that are written, read once and left stay in the cache in blocks of this size.
 PASSING_BYTES = 8 * 2**20
+# Where autocast may be on.
+AUTOCAST_DEVICES = ("cpu", "cuda", "mps", "xpu")
 # Where all features differ by less between rows, squares of the differences underflow or lose digits.
 SMALLEST = 1e-140
 
@@ -224,6 +227,100 @@ def take_columns(x: Array, positions: np.ndarray) -> Array:
     return xp.take(x, xp.asarray(positions, device=device(x)), axis=1)
 
 
+class _ProcessSettings:
+    """Settings of the whole process at our values, from the first thread that asks for them to the last.
+
+    `settings()` lists them: (read, write, our value).
+    """
+
+    def __init__(self, settings: Callable[[], list[tuple[Callable[[], Any], Callable[[Any], None], Any]]]) -> None:
+        self._settings, self._lock, self._holders = settings, threading.Lock(), 0
+        self._before: list[tuple[Callable[[Any], None], Any]] = []
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._holders:
+                changed = [(write, read(), ours) for read, write, ours in self._settings() if read() != ours]
+                self._before = [(write, value) for write, value, _ in changed]
+                for write, _, ours in changed:
+                    write(ours)
+            self._holders += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._holders -= 1
+            if not self._holders:
+                for write, value in self._before:
+                    write(value)
+
+
+def _precisions() -> Any:
+    backends = sys.modules["torch"].backends
+    if not hasattr(backends.cuda.matmul, "fp32_precision"):  # before torch 2.9, which forbids mixing these with its own
+        torch, cudnn = sys.modules["torch"], backends.cudnn
+        convolutions = partial(getattr, cudnn, "allow_tf32"), partial(setattr, cudnn, "allow_tf32"), False
+        return [convolutions, (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision, "highest")]
+    name, processors = "fp32_precision", (backends.cudnn, backends.mkldnn)
+    places = [backends.cuda.matmul, backends.mkldnn.matmul, *(part for p in processors for part in (p.conv, p.rnn))]
+    rounding = [place for place in places if getattr(place, name) != "none"]  # which is full precision, too
+    return [(partial(getattr, place, name), partial(setattr, place, name), "ieee") for place in rounding]
+
+
+def _default_types() -> Any:
+    torch: Any = sys.modules["torch"]
+    return [(torch.get_default_dtype, torch.set_default_dtype, torch.float32)]
+
+
+# Float32 products and convolutions in float32. Torch may be told to round factors to TF32, with 10 bits of mantissa (of
+# convolutions on a GPU it does so by default: features of Inception were then 9e-4 off those of a CPU), or to bfloat16.
+full_precision = _ProcessSettings(_precisions)
+float32_by_default = _ProcessSettings(_default_types)
+
+
+@contextmanager
+def without_autocast() -> Iterator[None]:
+    """No autocast in this thread."""
+    torch = sys.modules["torch"]
+    with ExitStack() as stack:
+        for kind in AUTOCAST_DEVICES:
+            if torch.is_autocast_enabled(kind):
+                stack.enter_context(torch.autocast(kind, enabled=False))
+        yield
+
+
+@contextmanager
+def plain_torch() -> Iterator[None]:
+    """Torch as it starts: no autocast, products in full precision, gradients, and what names no device is on the CPU.
+
+    The default type is left to the user's other threads: name a type for each tensor.
+    """
+    torch = sys.modules["torch"]
+    place = nullcontext() if torch.get_default_device().type == "cpu" else torch.device("cpu")
+    with without_autocast(), full_precision, torch.inference_mode(False), torch.enable_grad(), place:
+        yield
+
+
+@contextmanager
+def _exact_products(x: Array) -> Iterator[None]:
+    if not is_torch_array(x) or x.dtype.itemsize > 4:  # what nothing rounds
+        yield
+        return
+    with without_autocast(), full_precision:
+        yield
+
+
+def product(x: Array, y: Array) -> Array:
+    """x @ y, of float32 in full precision, whatever torch is told."""
+    with _exact_products(x):
+        return x @ y
+
+
+def row_products(x: Array, y: Array) -> Array:
+    """x_a·y_a of each row, (n,), in the same way."""
+    with _exact_products(x):
+        return namespace(x, y).vecdot(x, y)
+
+
 @contextmanager
 def keeping_buffers(*modules: Any) -> Iterator[None]:
     """Afterwards the buffers of torch modules hold what they did, whatever a `forward` wrote there or put in its place.
@@ -245,6 +342,13 @@ def keeping_buffers(*modules: Any) -> Iterator[None]:
                     x.copy_(copy)
 
 
+def first_parameter(module: Any) -> Array:
+    """The first parameter of a torch module that is not of integers, or else an empty one."""
+    torch = sys.modules["torch"]
+    empty = torch.zeros(0, dtype=torch.float32, device="cpu")
+    return next((p for p in module.parameters() if p.is_floating_point()), empty)
+
+
 @contextmanager
 def evaluation_mode(module: Any, seed: int) -> Iterator[Array]:
     """A torch module in evaluation mode, without gradients, its own randomness seeded; gives its first parameter.
@@ -254,7 +358,7 @@ def evaluation_mode(module: Any, seed: int) -> Iterator[Array]:
     thread of the user's own that draws from torch, or trains the module, at the same time still gets in the way.
     """
     torch = sys.modules["torch"]
-    parameter = next((p for p in module.parameters() if p.is_floating_point()), torch.zeros(0))
+    parameter = first_parameter(module)
     gpu = [parameter.device] if parameter.device.type == "cuda" else []
     with _one_module, torch.no_grad(), torch.random.fork_rng(devices=gpu), keeping_buffers(module):
         modes = {part: part.training for part in module.modules()}
@@ -449,7 +553,7 @@ def squared_distances(x: Array, y: Array, tolerance: float) -> Array:
     p, q = x - centre, y - centre
     across, along = xp.sum(p * p, axis=1), xp.sum(q * q, axis=1)
     if 4 * float(xp.finfo(x.dtype).eps) * (float(xp.max(across)) + float(xp.max(along))) <= tolerance:
-        squared = -2.0 * (p @ q.T)
+        squared = -2.0 * product(p, q.T)
         squared += across[:, None]
         squared += along[None, :]
         return xp.clip(squared, 0.0, None)

@@ -64,6 +64,7 @@ class KernelDensity:
         chosen = self.centres.sample(n, rng)
         return chosen + self.bandwidth * rng.standard_normal(chosen.shape)
 
+    @np.errstate(under="ignore")
     def log_prob(self, x: Any) -> np.ndarray:
         """Log-density (nats) at each row of `x`, shape (k, d)."""
         check_frames(rows=self, x=x)

@@ -307,6 +307,7 @@ class Mixture:
         drawn = [draw_rows(part, int(k), rng, "rows of a component") for part, k in parts if k]
         return rng.permutation(np.concatenate([np.empty((0, self.dim)), *drawn]), axis=0)
 
+    @np.errstate(under="ignore")
     def log_prob(self, x: Any) -> np.ndarray:
         """Log-density (nats) at each row of `x`."""
         for part in self.components:

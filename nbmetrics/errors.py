@@ -107,6 +107,12 @@ def printable(text: str, limit: int) -> str:
     return _UNPRINTABLE.sub(_escape, text)
 
 
+def encodable(text: str) -> str:
+    """The text with ? for what stdout cannot write, as γ where Windows redirects it: `print` would raise an error."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return text.encode(encoding, "replace").decode(encoding)
+
+
 def _escape(match: re.Match[str]) -> str:
     return match[0] if match[0] in _LINE_BREAKS else match[0].encode("unicode_escape").decode()
 

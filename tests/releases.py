@@ -1,8 +1,11 @@
-"""The Python tests with the oldest or the newest releases that pyproject.toml allows, in an environment of their own.
+"""The Python tests with other releases than constraints.txt names, each in an environment of its own.
 
-    python -m tests.releases oldest newest       makes .venv-oldest and .venv-newest; wants a network
+    python -m tests.releases oldest newest torch       makes .venv-oldest and so on; wants a network
 
-The core alone is installed beside what the tests need, as torch and its kin ask for releases of their own.
+oldest, newest : the lowest and the highest releases that pyproject.toml allows. The core alone is installed beside what
+    the tests need, as torch and its kin ask for releases of their own
+torch : torch and torchvision as the index serves them (a build for GPUs: 5.5 GB), with torchmetrics and clean-fid,
+    which import only beside a torchvision that does
 """
 
 import re
@@ -14,6 +17,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PYTEST = ["-n", "auto", "--maxprocesses=4", "--dist", "loadfile", "--no-loadscope-reorder", "--ignore=tests/browser"]
+LEGS = ("oldest", "newest", "torch")
+# One build of both: torch names its release in its metadata without what `torch.__version__` adds, such as +cu130.
+PAIR = ("torch==2.14.1", "torchvision==0.29.1")
+IMPORTS = "import torch, torchvision, torchmetrics, cleanfid, pytorch_fid, torch_fidelity; print(torch.__version__)"
 
 
 def oldest():
@@ -23,22 +30,38 @@ def oldest():
     return [f"{name}=={release}.*" for name, release in pairs]
 
 
+def without_pair(constraints):
+    """The lines of constraints.txt that do not name a package of PAIR."""
+    names = {wanted.partition("==")[0] for wanted in PAIR}
+    return [line for line in constraints.splitlines() if line.partition("==")[0] not in names]
+
+
+def installs(which, home):
+    """What pip installs, one list of arguments after the other."""
+    if which != "torch":
+        return [["--upgrade", "-e", ".[lab,test]", *(oldest() if which == "oldest" else [])]]
+    constraints = home / "constraints.txt"
+    constraints.write_text("\n".join(without_pair((ROOT / "constraints.txt").read_text("utf-8"))), "utf-8")
+    return [[*PAIR], ["-c", str(constraints), *PAIR, "-e", ".[images,transport,cluster,lab,test,bench]"]]
+
+
 def run(which):
     """Whether all tests passed."""
     home = ROOT / f".venv-{which}"
     python = home / "bin" / "python"
     if not python.exists():
         venv.create(home, with_pip=True)
-    wanted = oldest() if which == "oldest" else []
-    pip = [python, "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
-    subprocess.run([*pip, "--upgrade", "-e", ".[lab,test]", *wanted], cwd=ROOT, check=True)
-    print(f"\n== the {which} releases", flush=True)
-    subprocess.run([*pip[:-2], "list"], cwd=ROOT, check=True)
+    pip = [python, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    for arguments in installs(which, home):
+        subprocess.run([*pip, "install", *arguments], cwd=ROOT, check=True)
+    print(f"\n== {'the pair of ' * (which == 'torch')}{which}{' releases' * (which != 'torch')}", flush=True)
+    subprocess.run([*pip, "list"], cwd=ROOT, check=True)
+    if which == "torch":
+        subprocess.run([python, "-c", IMPORTS], cwd=ROOT, check=True)
     return subprocess.run([python, "-m", "pytest", *PYTEST], cwd=ROOT).returncode == 0
 
 
 if __name__ == "__main__":
-    unknown = set(sys.argv[1:]) - {"oldest", "newest"}
-    if unknown or not sys.argv[1:]:
-        sys.exit("Give oldest, newest or both")
+    if set(sys.argv[1:]) - set(LEGS) or not sys.argv[1:]:
+        sys.exit(f"Give some of {', '.join(LEGS)}")
     sys.exit(not all([run(which) for which in sys.argv[1:]]))

@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
+from ..errors import encodable
+
 
 class PValueFrame(pd.DataFrame):
     """Columns of p-values with floors, 1/(deals + 1).
@@ -35,7 +37,7 @@ class PValueFrame(pd.DataFrame):
 
     def __repr__(self) -> str:
         frame, footnote = self._shown()
-        return "\n".join(filter(None, [repr(frame), footnote]))
+        return encodable("\n".join(filter(None, [repr(frame), footnote])))
 
     def _repr_html_(self) -> str:
         frame, footnote = self._shown()

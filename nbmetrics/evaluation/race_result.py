@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, encodable
 from ..federation import Federation, Generator
 from ..ranking import numeral, order
 from .evaluate import evaluate
@@ -161,7 +161,7 @@ class Race:
         return draw_race(self.table, self.label, self.stopped if self.winner is None else f"{self.winner} wins")
 
     def __repr__(self) -> str:
-        return f"{self.reason}\n{self.clients_noise}"
+        return encodable(f"{self.reason}\n{self.clients_noise}")
 
 
 def clients_noise(

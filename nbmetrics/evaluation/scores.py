@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import check_choice, check_flag, check_named_weights
+from ..errors import check_choice, check_flag, check_named_weights, encodable
 from ..files import checked_path, write
 from ..lazy_imports import import_room
 from ..ranking import places
@@ -593,7 +593,7 @@ class Scores(ModelTables):
         return sentences.summary(self)
 
     def __repr__(self) -> str:
-        return as_text(self)
+        return encodable(as_text(self))
 
     def _repr_html_(self) -> str:
         return as_html(self)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array, as_rows, check_frames, concat, host_view, namespace, to_float64
-from ..errors import InvalidInput, check_count
+from ..errors import InvalidInput, check_count, encodable
 from ..metrics.base import Sample
 from ..metrics.kid.kernels import RBF, as_kernel
 from .heterogeneity import MAX_PLACES, MAX_SHUFFLES, Parties, kernel_gaps, p_value
@@ -33,6 +33,10 @@ class TwoSampleTest(NamedTuple):
     statistic: float
     p: float
     convention: str
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
+        return encodable(f"{type(self).__name__}({parts})")
 
 
 def two_sample(a: Any, b: Any, kernel: Any = BY_MEDIAN, *, permutations: int = 999, seed: int = 0) -> TwoSampleTest:
@@ -83,7 +87,7 @@ def two_sample(a: Any, b: Any, kernel: Any = BY_MEDIAN, *, permutations: int = 9
     # In an order that does not depend on which set a row is of: a median of many rows is one of some of them.
     kernel = kernel.resolve([Sample(rows=_sorted(rows))])
     parties = Parties(rows, sizes, tuple(size / n for size in sizes))
-    with np.errstate(over="ignore", invalid="ignore"):  # refused below
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # refused below
         gaps, tie = kernel_gaps(kernel, parties, parties.deals(permutations, [seed, 3]))
     if not np.isfinite(gaps).all():
         seen = "gives NaN or infinity for these rows"

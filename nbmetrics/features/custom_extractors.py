@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import evaluation_mode
+from ..arrays import evaluation_mode, first_parameter, full_precision, without_autocast
 from ..errors import InvalidInput, check_count, shown
 from .batches import CLEAN_CONVENTION, clean_resize, rows_by_shape
-from .torch_environment import arithmetic_of, full_precision
+from .torch_environment import arithmetic_of
 from .weights import digest
 
 MAX_SHRUNK_SIDE = 10_000  # of a side
@@ -57,8 +57,10 @@ class ModuleExtractor:
         except _HIDDEN:
             return None
         text = hashlib.sha256("\n".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
-        arithmetic = arithmetic_of(_first_tensor(module).device.type)
-        return f"{self.name}/{weights}/{text}/{self._resize}/{arithmetic}"
+        arithmetic = arithmetic_of(first_parameter(module).device.type)
+        default = str(sys.modules["torch"].get_default_dtype())  # of what `forward` makes, which is the user's
+        own = "" if default == "torch.float32" else f"/{default}"
+        return f"{self.name}/{weights}/{text}/{self._resize}/{arithmetic}{own}"
 
     @property
     def convention(self) -> str:
@@ -92,7 +94,7 @@ class ModuleExtractor:
         pixels = pixels[:, None] if pixels.ndim == 3 else pixels.permute(0, 3, 1, 2).contiguous()
         if pixels.shape[1] == 1 and self._channels == 3:
             pixels = pixels.repeat(1, 3, 1, 1)
-        with evaluation_mode(self._module, 0) as first, full_precision:
+        with evaluation_mode(self._module, 0) as first, without_autocast(), full_precision:
             outputs = self._module(pixels.to(device=first.device, dtype=first.dtype))
         return _flatten_rows(outputs, len(images))
 
@@ -148,17 +150,12 @@ def _tensors(module: Any) -> dict[str, Any]:
     return {**module.state_dict(), **dict(module.named_buffers())}
 
 
-def _first_tensor(module: Any) -> Any:
-    torch = sys.modules["torch"]
-    return next((p for p in module.parameters() if p.is_floating_point()), torch.zeros(0))
-
-
 def _check_device(module: Any, device: Any) -> None:
     if isinstance(device, str) and device == "auto":
         return
     from .torch_environment import device_of
 
-    wanted, module_device = device_of(device), _first_tensor(module).device
+    wanted, module_device = device_of(device), first_parameter(module).device
     if (wanted.type, wanted.index or 0) != (module_device.type, module_device.index or 0):
         seen = f"got {shown(str(wanted))}, and the module is on {module_device}"
         raise InvalidInput("device", seen, "Move it first: module.to(device)")

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from ..arrays import float32_by_default, plain_torch
 from ..errors import InvalidInput, shown
 from .networks import LAYERS, NETWORKS
-from .torch_environment import full_precision, torchvision_failure, torchvision_fix
+from .torch_environment import torchvision_failure, torchvision_fix
 from .weights import Weights, digest, read
 
 _declared: list[Any] = []
@@ -63,7 +64,7 @@ class LoadedNetwork(NamedTuple):
     def rows(self, images: np.ndarray) -> Any:
         """Return (k, d) of (k, H, W, 3) uint8 images."""
         pixels = torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2)))
-        with torch.inference_mode(), full_precision:
+        with plain_torch(), float32_by_default, torch.inference_mode():
             (rows,) = self.network(pixels.to(next(self.network.parameters()).device))
         return rows.cpu()
 
@@ -79,7 +80,8 @@ def load(name: str, source: Path | Mapping[str, Any], device: str) -> LoadedNetw
 def _network(name: str, layer: str, weights: Weights) -> Any:
     """Return torch-fidelity's extractor of this name with these weights, keys and shapes exactly its own."""
     make = {"inception": _inception, "vgg16": _vgg16, "clip": _clip, "dinov2": _dinov2}[name.partition("-")[0]]
-    with torch.random.fork_rng(devices=[]):  # modules begin with random weights; the user's stream stays where it is
+    # modules begin with random weights; the user's stream stays where it is
+    with torch.random.fork_rng(devices=[]), plain_torch(), float32_by_default:
         try:
             network = make(name, layer, weights.state)
         except (RuntimeError, KeyError, IndexError, AttributeError, ValueError, TypeError) as error:

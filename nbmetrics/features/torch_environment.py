@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import threading
 from collections.abc import Sequence
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
@@ -106,43 +105,3 @@ def device_of(device: Any) -> torch.device:
 def arithmetic_of(device_type: str) -> str:
     """Return what computes the rows, for a fingerprint: rows of a GPU are rounded otherwise, and are kept apart."""
     return "float32/cpu" if device_type == "cpu" else f"float32 without TF32/{device_type}"
-
-
-class _FullPrecision:
-    """Float32 products and convolutions of a GPU in float32, from the first that asks for it to the last.
-
-    By default torch lets convolutions round their inputs to TF32, with 10 bits of mantissa: on an H100 the features of
-    Inception were then 9e-4 off those of a CPU. The setting is one of the whole process.
-    """
-
-    def __init__(self) -> None:
-        self._lock, self._holders = threading.Lock(), 0
-        self._before: list[tuple[Any, str, Any]] = []
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if not self._holders:
-                self._before = [(place, name, getattr(place, name)) for place, name, _ in _tf32_settings()]
-                for place, name, exact in _tf32_settings():
-                    setattr(place, name, exact)
-            self._holders += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._holders -= 1
-            if not self._holders:
-                for place, name, value in self._before:
-                    setattr(place, name, value)
-
-
-full_precision = _FullPrecision()
-
-
-def _tf32_settings() -> list[tuple[Any, str, Any]]:
-    """Return where torch keeps them, their names, and the values without TF32."""
-    import torch
-
-    convolutions, products = getattr(torch.backends.cudnn, "conv", None), torch.backends.cuda.matmul
-    if hasattr(convolutions, "fp32_precision"):  # torch 2.9 and newer, which forbid mixing these with those below
-        return [(convolutions, "fp32_precision", "ieee"), (products, "fp32_precision", "ieee")]
-    return [(torch.backends.cudnn, "allow_tf32", False), (products, "allow_tf32", False)]

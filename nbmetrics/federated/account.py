@@ -19,7 +19,7 @@ from decimal import ROUND_DOWN, Context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidInput, check_number, check_text, shown
+from ..errors import InvalidInput, check_number, check_text, encodable, shown
 from ..files import lock_file, open_plain, read_plain, write_once
 from .account_lines import FORMAT, FORMATS, MAX_LINE_BYTES, Log, first_lines, head_line, line_of, parse, record_of
 from .privacy import MAX_DELTA, MAX_EPSILON, MIN_DELTA, MIN_EPSILON, Privacy, PureEpsilon, noise_multiplier, spent
@@ -94,7 +94,7 @@ class Account:
         releases = "1 release has" if count == 1 else f"{count:,} releases have"
         more = f"one more may have ε = {_rounded_down(left):g}" if (left := self.left) else "nothing is left"
         spent_text = f"spent ε = {self.spent:.4g} of {self.epsilon:g} at δ = {self.delta:g}"
-        return f"{self.path.name}: {releases} {spent_text}; {more}."
+        return encodable(f"{self.path.name}: {releases} {spent_text}; {more}.")
 
     @property
     def spent(self) -> float:

@@ -206,12 +206,14 @@ class MixtureDensity:
         """(k,) log-density of other rows (k, d), which are given before z-scoring."""
         return self._at(SquaredDistances(rows, self.fitted_to.centres, keep=False))
 
+    @np.errstate(under="ignore")
     def peaks(self) -> Array:
         """(m,) for each component, its highest log-density (alone, without its weight) over the fitted rows."""
         xp = namespace(self.log_variance)
         exponent = self.fitted_to.nearest() * xp.exp(-self.log_variance) / self.fitted_to.scale.dim
         return -0.5 * (exponent + self.log_variance + LOG_2PI)
 
+    @np.errstate(under="ignore")
     def _at(self, distances: SquaredDistances) -> Array:
         xp = namespace(self.log_variance)
         slope = -0.5 * xp.exp(-self.log_variance)
@@ -246,6 +248,7 @@ def _exponential(exponent: Array) -> Array:
     return xp.exp(xp.maximum(exponent, lowest, out=exponent), out=exponent)
 
 
+@np.errstate(under="ignore")
 def fit(rows: Array, centres: Array, scale: Scale) -> MixtureDensity:
     """The maximum-likelihood mixture on `centres` (m, d) for `rows` (n, d), both before z-scoring.
 

@@ -28,6 +28,7 @@ from ..arrays import (
     mean_rows,
     memory,
     namespace,
+    product,
     row_blocks,
     take_rows,
     to_float64,
@@ -40,6 +41,8 @@ CACHE_BYTES = 4 * 2**20
 # Pairs left open, for each row of a block or table, beyond which the finer product is the cheaper way.
 MAX_OPEN_PAIRS_PER_ROW = 48
 MAX_OPEN_PAIRS = 2**20
+# Beyond so many features the bounds of float32 products are too wide.
+MAX_FEATURES_IN_FLOAT32 = 2**18
 # Numbers modulo 2⁶⁴ that name a row on a device.
 HASHES = 4
 
@@ -128,7 +131,7 @@ class Bounds:
         self.within = y is None
         y = x if y is None else y
         xp = namespace(x, y)
-        self.dtype = xp.float64 if fine or not _float32_is_exact(x) else xp.float32
+        self.dtype = xp.float64 if fine or x.shape[1] > MAX_FEATURES_IN_FLOAT32 else xp.float32
         d = x.shape[1]
         sides = (x,) if self.within else (x, y)
         # any point will do as long as it is the same for all, so a thousand rows are enough
@@ -186,7 +189,7 @@ class Bounds:
     def _pair(self, left: tuple[Array, Array, Array], columns: slice) -> tuple[Array, Array]:
         rows, lower, wider = left
         along = self.along[None, columns]
-        low = rows @ self.right[columns, :].T  # at half the cost for a block of rows with itself, in NumPy
+        low = product(rows, self.right[columns, :].T)  # at half the cost for a block of rows with itself, in NumPy
         low *= -2.0
         low += lower
         low += along * (1.0 - self.slack)
@@ -197,13 +200,6 @@ class Bounds:
 
 def _thin(rows: Array) -> Array:
     return rows[:: -(-rows.shape[0] // 1000), :]
-
-
-def _float32_is_exact(x: Array) -> bool:
-    """Whether float32 products have float32 precision: torch may be told to use TF32 or bfloat16."""
-    if x.shape[1] > 2**18:
-        return False
-    return not is_torch_array(x) or sys.modules["torch"].get_float32_matmul_precision() == "highest"
 
 
 def _like(values: np.ndarray, other: Array) -> Array:

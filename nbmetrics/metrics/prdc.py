@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import check_frames, like, namespace, to_numpy
+from ..arrays import check_frames, like, namespace, product, to_numpy
 from ..errors import check_count, check_flag
 from ..summaries.rows import Rows
 from .base import RowsMetric, Sample, sample_if_needed
@@ -108,7 +108,7 @@ def _overlap(real: Distinct, generated: Distinct, k: int, inclusive: bool) -> Ov
     copies = xp.astype(like(real.counts, x), xp.float32)
     recalled, covered = np.zeros(real.size, bool), np.zeros(real.size, bool)
     for rows, columns, in_real, in_generated in DistanceComparison(x, y, across, along, inclusive=inclusive):
-        around[columns] += copies[rows] @ xp.astype(in_real, xp.float32)
+        around[columns] += product(copies[rows], xp.astype(in_real, xp.float32))
         covered[rows] |= to_numpy(xp.any(in_real, axis=1))
         recalled[rows] |= to_numpy(xp.any(in_generated, axis=1))
     inside = to_numpy(around)[generated.inverse]

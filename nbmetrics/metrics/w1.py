@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, align, check_frames, like, namespace, to_float64, to_numpy
+from ..arrays import Array, align, check_frames, like, namespace, plain_torch, to_float64, to_numpy
 from ..errors import InvalidInput, check_choice, check_count
 from ..lazy_imports import unmoved_random_state
 from ..summaries.rows import Rows
@@ -175,14 +175,14 @@ def critic_distance(x: Any, y: Any, x_weights: Any, y_weights: Any, seed: int) -
     except ImportError:
         fix = """Run: pip install "nbmetrics[images]", or use W1('sliced')"""
         raise InvalidInput("method", "'critic' needs torch, which is not installed", fix) from None
-    rows = [torch.as_tensor(to_numpy(z)) for z in (x, y)]
-    weights = [torch.as_tensor(to_numpy(w)) for w in (x_weights, y_weights)]
-    centre = torch.cat(rows).mean(dim=0)
-    scale = float((torch.cat(rows) - centre).norm(dim=1).mean())
-    if scale == 0:
-        return 0.0
-    rows = [(z - centre) / scale for z in rows]
-    with torch.random.fork_rng(devices=[]):  # the user's own random stream stays where it is
+    with plain_torch(), torch.random.fork_rng(devices=[]):  # the user's own random stream stays where it is
+        rows = [torch.as_tensor(to_numpy(z)) for z in (x, y)]
+        weights = [torch.as_tensor(to_numpy(w)) for w in (x_weights, y_weights)]
+        centre = torch.cat(rows).mean(dim=0)
+        scale = float((torch.cat(rows) - centre).norm(dim=1).mean())
+        if scale == 0:
+            return 0.0
+        rows = [(z - centre) / scale for z in rows]
         torch.manual_seed(seed)
         network = _critic_network(torch, rows[0].shape[1])
         _train_critic(torch, network, rows, weights)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..errors import InvalidInput, check_count, refusal_of, shown
+from ..errors import InvalidInput, check_count, encodable, refusal_of, shown
 from ..evaluation.evaluate import evaluate
 from ..evaluation.scores import Scores
 from ..federation import as_generators
@@ -106,7 +106,7 @@ class BestMixture:
             f"cross-fitted {self.cross_fitted:.5g} ({self.note})",
             f"best single generator: {self.best_single}, {self.best_single_score:.5g}",
         ]
-        return "\n".join(lines)
+        return encodable("\n".join(lines))
 
 
 def best_mixture(

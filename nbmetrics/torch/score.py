@@ -508,7 +508,7 @@ def _is_bounded(state: Tensor, most: float) -> bool:
 
 
 def _zeros(*shape: int) -> Tensor:
-    return torch.zeros(shape, dtype=torch.float64)
+    return torch.zeros(shape, dtype=torch.float64, device="cpu")
 
 
 def _first(stacked: Tensor) -> Tensor:

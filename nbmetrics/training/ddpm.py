@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch.nn.functional import silu
 
-from .layers import Layers, State, adam, dense, weights_with_gradient, with_moments
+from .layers import DTYPE, Layers, State, adam, dense, weights_with_gradient, with_moments
 
 BETAS = (0.9, 0.999)
 DECAY = 0.995  # of the moving average, at each step; less among the first, so that it forgets the start
@@ -57,7 +57,7 @@ class DDPM:
     def sample(self, state: State, normal: Callable[[int], torch.Tensor]) -> torch.Tensor:
         """(n, d) rows of a state without clients, by 50 ancestral steps; `normal(width)` gives (n, width) latents."""
         weights, x = state["generator_ema"][None], normal(self.dim)[None]
-        times = torch.linspace(self.times - 1, 0, SAMPLING_STEPS).round().long()
+        times = torch.linspace(self.times - 1, 0, SAMPLING_STEPS, dtype=DTYPE).round().long()
         levels = [float(level) for level in self.kept[times]] + [1.0]
         for k, time in enumerate(times):
             kept, before = levels[k], levels[k + 1]

@@ -7,6 +7,7 @@ import itertools
 import torch
 
 State = dict[str, torch.Tensor]
+DTYPE = torch.float32  # named everywhere, as the default type is the user's
 
 
 class Layers:
@@ -31,7 +32,7 @@ class Layers:
         parts = []
         for position, (wide, out) in enumerate(self.widths):
             scale = wide**-0.5 * (last if position == len(self.widths) - 1 else 1.0)
-            parts += [scale * torch.randn(wide * out, generator=rng), torch.zeros(out)]
+            parts += [scale * torch.randn(wide * out, generator=rng, dtype=DTYPE), torch.zeros(out, dtype=DTYPE)]
         return torch.cat(parts)
 
     def cut(self, flat: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 import torch
 
+from ..arrays import plain_torch
 from ..progress import progress_bar
 from .checkpoints import checkpoint_name, checkpoint_rounds, newest_checkpoint
-from .layers import State
+from .layers import DTYPE, State
 from .models import model_of
 from .trained import Trained
 
@@ -49,31 +50,34 @@ class Draws:
         return self._rows[places.to(self._device)]
 
     def normal(self, width: int) -> torch.Tensor:
-        return torch.randn((*self._shape, width), generator=self._rng).to(self._device)
+        return torch.randn((*self._shape, width), generator=self._rng, dtype=DTYPE).to(self._device)
 
     def uniform(self) -> torch.Tensor:
-        return torch.rand((*self._shape, 1), generator=self._rng).to(self._device)
+        return torch.rand((*self._shape, 1), generator=self._rng, dtype=DTYPE).to(self._device)
 
 
 def run_rounds(plan: Plan, data: Any, start: Trained | None, monitor: Any, folder: Path | None) -> Trained:
     """Return the model after the rounds of the plan; those that the folder holds are not done again."""
     checkpoint = None if folder is None else newest_checkpoint(folder, plan.run, plan.rounds)
-    model, rng = (
-        _initial_model(plan, data, start) if checkpoint is None else (_to_device(checkpoint, plan), torch.Generator())
-    )
-    if checkpoint is not None:
-        rng.set_state(checkpoint.state["rng"])
-    network, kept_rounds = model_of(plan.kind, plan.dim), checkpoint_rounds(plan.rounds)
-    draws = Draws(data, network.batch(len(data.rows)), rng, plan.device)
-    weights = torch.tensor(data.weights, dtype=torch.float32, device=plan.device)[:, None]
+    with plain_torch():
+        if checkpoint is None:
+            model, rng = _initial_model(plan, data, start)
+        else:
+            model, rng = _to_device(checkpoint, plan), torch.Generator()
+            rng.set_state(checkpoint.state["rng"])
+        network, kept_rounds = model_of(plan.kind, plan.dim), checkpoint_rounds(plan.rounds)
+        draws = Draws(data, network.batch(len(data.rows)), rng, plan.device)
+        weights = torch.tensor(data.weights, dtype=torch.float32, device=plan.device)[:, None]
     bar = progress_bar("auto", plan.rounds, plan.kind, " rounds", initial=model.rounds)
-    with bar, torch.enable_grad():
+    with bar:
         while model.rounds < plan.rounds:
-            state, losses = _average_round(network, model, draws, weights, plan.local_steps)
+            with plain_torch():  # not what the monitor does
+                state, losses = _average_round(network, model, draws, weights, plan.local_steps)
+                means = (losses @ weights)[:, 0].tolist()
             state["rng"] = rng.get_state()
             model = replace(model, rounds=model.rounds + 1, steps=model.steps + plan.local_steps, state=state)
             if monitor is not None:
-                named = zip(network.losses, (losses @ weights)[:, 0].tolist(), strict=True)
+                named = zip(network.losses, means, strict=True)
                 hand_over = getattr(monitor, "keep", monitor.log) if model.rounds == plan.rounds else monitor.log
                 hand_over(model.steps, _source(model, monitor), **dict(named))
             if folder is not None and model.rounds in kept_rounds:
@@ -105,7 +109,7 @@ def _average_round(
     """Return the state after a round, and the mean losses of each client in it, (losses, k)."""
     shared = {name: part for name, part in current.state.items() if name not in CARRIED_STATE}
     state = {name: part.repeat(len(weights), 1) for name, part in shared.items()}
-    losses = torch.zeros(len(model.losses), len(weights), device=weights.device)
+    losses = torch.zeros(len(model.losses), len(weights), dtype=DTYPE, device=weights.device)
     for step in range(1, local_steps + 1):
         losses += model.step(state, draws, current.steps + step)
     averages = {name: average(part, weights) for name, part in state.items()}

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import plain_array
+from ..arrays import plain_array, plain_torch
 from ..distributions import Rng, check_draw, random_stream
 from ..errors import InvalidInput, check_number, shown
 from ..files import checked_path
@@ -67,7 +67,7 @@ class Trained:
 
         model, where = model_of(self.kind, self.dim), self.state["generator"].device
         parts = [np.empty((0, self.dim))]
-        with torch.no_grad():
+        with plain_torch(), torch.no_grad():
             for start in range(0, count, CHUNK):
                 rows = min(CHUNK, count - start)
 
@@ -161,7 +161,8 @@ def read_model(path: Any) -> Trained:
             raise ValueError
         if not all(0 <= number < 10**15 for number in numbers):
             raise ValueError
-        fresh = model_of(kind, numbers[0]).start(torch.Generator())
+        with plain_torch():
+            fresh = model_of(kind, numbers[0]).start(torch.Generator())
         shapes = {name: tuple(part.shape) for name, part in fresh.items()} | {"centre": (numbers[0],), "scale": (1,)}
         shapes["rng"] = tuple(torch.Generator().get_state().shape)
         if {name: array.shape for name, array in arrays.items()} != shapes:

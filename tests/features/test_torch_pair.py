@@ -1,6 +1,7 @@
 """A torchvision of another build than torch is named with the command that mends it, at set-up and by extractors."""
 
 import os
+import re
 import subprocess
 import sys
 from importlib import metadata
@@ -8,7 +9,7 @@ from importlib import metadata
 import pytest
 
 from nbmetrics.features.torch_environment import torchvision_fix
-from tests import ROOT
+from tests import ROOT, releases
 from tests.slow import by_default
 
 EXTRACT = """
@@ -24,6 +25,7 @@ FAILURES = {
     "symbols": "raise ImportError('libtorch.so: undefined symbol: _ZN2at')",
     "an older torch": "raise AttributeError(\"module 'torch.library' has no attribute 'register_fake'\")",
 }
+MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
 BOTH = "pip install --force-reinstall torch torchvision"
 ONE = "pip install --force-reinstall --no-deps torchvision=="
 
@@ -65,7 +67,8 @@ def test_the_command_installs_the_build_of_torch(monkeypatch, torch, torchvision
 
 @pytest.mark.parametrize("failure", by_default(FAILURES, "operators"))
 def test_an_extractor_names_both_versions_and_the_command(beside, failure):
-    installed = pytest.importorskip("torch", reason="pip install nbmetrics[images]").__version__
+    pytest.importorskip("torch", reason="pip install nbmetrics[images]")
+    installed = metadata.version("torch")  # of the public index: 2.14.1, and __version__ 2.14.1+cu130
     argument, seen, fix = beside(FAILURES[failure], installed.partition("+")[0], "-c", EXTRACT).splitlines()
     assert argument == "extractor" and f"torchvision 9.0 does not import beside torch {installed}" in seen
     assert ONE in fix
@@ -81,3 +84,21 @@ def test_set_up_says_it(beside):
 
 def test_set_up_says_nothing_of_a_pair_that_imports(beside):
     assert beside("", "0.1", "-m", "tests.torch_pair") == ""
+
+
+def test_the_leg_of_make_test_releases_installs_one_pair_first():
+    constraints = (ROOT / "constraints.txt").read_text("utf-8")
+    rest = releases.without_pair(constraints)
+    assert {"torch_fidelity==0.4.0", "torchmetrics==1.9.0"} <= set(rest)
+    assert set(constraints.splitlines()) - set(rest) == {
+        line for line in constraints.splitlines() if line.startswith(("torch==", "torchvision=="))
+    }
+    assert "torch" in releases.LEGS and "torch" in re.search(r"^RELEASES = (.*)$", MAKEFILE, re.M)[1].split()
+
+
+@pytest.mark.parametrize("torch", ["2.14.1", "2.14.1+cpu"])
+def test_the_release_is_that_of_the_metadata(monkeypatch, torch):
+    """The public index names no build there, though `torch.__version__` does."""
+    monkeypatch.setattr(metadata, "version", {"torch": torch, "torchvision": "0.29.0"}.get)
+    monkeypatch.setattr(metadata, "requires", lambda name: ["torch==2.14.1"])
+    assert f"{ONE}0.29.0{torch.removeprefix('2.14.1')}," in torchvision_fix()

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import Array, is_on_host, namespace, to_float64, to_numpy, uniform_blocks
+from ...arrays import Array, is_on_host, namespace, product, to_float64, to_numpy, uniform_blocks
 from .block_sums import membership
 
 # Numbers of a strip of pairs, which stays in the cache of a core while its powers are summed; a GPU takes one strip.
@@ -49,7 +49,7 @@ class CubicRows:
         owners, along = membership(sizes, rows), to_float64(along)
         weights = xp.stack([along**0, along, along * along])[:, :, None] * to_float64(owners)[None]
         flat = xp.reshape(xp.permute_dims(weights, (0, 2, 1)), (-1, rows.shape[0]))
-        moments = to_float64(xp.astype(flat, rows.dtype) @ rows)
+        moments = to_float64(product(xp.astype(flat, rows.dtype), rows))
         return cls(
             rows,
             along,
@@ -69,14 +69,14 @@ def _sums_of_powers(x: CubicRows, y: CubicRows, base: float) -> np.ndarray:
     xp, parts = namespace(x.rows), y.membership.shape[1]
     weighted = xp.astype(y.along, y.rows.dtype)[:, None] * y.membership
     columns = xp.concat([y.membership, weighted], axis=1)
-    t = x.rows @ y.rows.T
+    t = product(x.rows, y.rows.T)
     sums = []
     strip_rows = STRIP_NUMBERS // t.shape[1] if is_on_host(t) else t.shape[0]
     for strip in uniform_blocks(t.shape[0], max(1, strip_rows)):
         power = t[strip, :] * t[strip, :]
-        squares = to_float64(power @ columns)
+        squares = to_float64(product(power, columns))
         power *= t[strip, :]
-        cubes = to_float64(power @ y.membership)
+        cubes = to_float64(product(power, y.membership))
         slopes = 3.0 * (base + x.along[strip, None])
         sums.append(cubes + slopes * squares[:, :parts] + 3.0 * squares[:, parts:])
     return to_numpy(to_float64(x.membership).T @ xp.concat(sums))

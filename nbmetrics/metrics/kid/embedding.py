@@ -15,7 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, like, mean_rows, namespace, row_blocks, scatter, take_columns, to_float64, to_numpy
+from ...arrays import (
+    Array,
+    like,
+    mean_rows,
+    namespace,
+    product,
+    row_blocks,
+    scatter,
+    take_columns,
+    to_float64,
+    to_numpy,
+)
 from ...distributions import Gaussian
 
 # Products of two coordinates made at a time: few enough to stay in the processor's cache.
@@ -72,7 +83,7 @@ class Contraction:
         """Add a block of rows (n, w); the first one is the longest."""
         weighed = weights[:, None] * z
         if not isinstance(z, np.ndarray):
-            self.matrix = self.matrix + products(z).T @ weighed
+            self.matrix = self.matrix + product(products(z).T, weighed)
             return
         n, width = z.shape
         if not self._products.size:
@@ -104,7 +115,7 @@ def witness(vector: np.ndarray, z: Array) -> Array:
     positions, roots = _triples(z.shape[1])
     coefficients = np.zeros((pairs_worth(z.shape[1]), z.shape[1]))
     coefficients.reshape(-1)[positions] = vector * roots
-    return namespace(z).sum((products(z) @ like(coefficients, z)) * z, axis=1)
+    return namespace(z).sum(product(products(z), like(coefficients, z)) * z, axis=1)
 
 
 def of_gaussian(mean: np.ndarray, cov: np.ndarray) -> np.ndarray:

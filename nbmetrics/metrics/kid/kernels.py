@@ -231,12 +231,14 @@ class RBF(Kernel):
             raise InvalidInput("sigma", "'median' is not resolved", fix)
         return float(d) if self.sigma is None else self.sigma**2
 
+    @np.errstate(under="ignore")
     def block(self, x: Array, y: Array) -> Array:
         xp = namespace(x, y)
         variance = self._variance(x.shape[1])
         tolerance = variance * (1e-5 if x.dtype == xp.float32 else 1e-11)
         return self._apply_scale(xp.exp(squared_distances(x, y, tolerance) * (-0.5 / variance)))
 
+    @np.errstate(under="ignore")
     def elementwise(self, x: Array, y: Array) -> Array:
         xp = namespace(x, y)
         return self._apply_scale(xp.exp(xp.sum((x - y) ** 2, axis=1) * (-0.5 / self._variance(x.shape[1]))))

@@ -21,7 +21,19 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, concat, is_array, like, namespace, row_blocks, to_float64, to_numpy, total
+from ...arrays import (
+    Array,
+    concat,
+    is_array,
+    like,
+    namespace,
+    product,
+    row_blocks,
+    row_products,
+    to_float64,
+    to_numpy,
+    total,
+)
 from ...distributions import Distribution, Empirical, Gaussian
 from ...errors import check_count, check_number
 from ..base import Sample
@@ -61,7 +73,7 @@ def is_far(rows: Array, gamma: float, constant: float, ratio: float = FAR_RATIO)
     """Whether the kernel at the mean of the rows is so many times the kernel of their deviations from it."""
     mean = namespace(rows).mean(rows, axis=0)
     spread = gamma * total((rows - mean) ** 2) / rows.shape[0]
-    return constant + gamma * float(mean @ mean) > ratio * spread
+    return constant + gamma * float(product(mean, mean)) > ratio * spread
 
 
 @dataclass(frozen=True)
@@ -123,12 +135,12 @@ class Polynomial(Kernel):
         return CUBIC_FAR_RATIO if self.degree == 3 else FAR_RATIO
 
     def block(self, x: Array, y: Array) -> Array:
-        product = x @ y.T
-        product *= self.gamma_of(x.shape[1])
-        product += self.coef0
-        power = product
+        inner = product(x, y.T)
+        inner *= self.gamma_of(x.shape[1])
+        inner += self.coef0
+        power = inner
         for _ in range(self.degree - 1):
-            power = power * product
+            power = power * inner
         return power
 
     def prepare(self, rows: Array, sizes: Sequence[int]) -> Any:
@@ -148,8 +160,7 @@ class Polynomial(Kernel):
         return constant + cubic_cell_sums(x, y, self.base)
 
     def elementwise(self, x: Array, y: Array) -> Array:
-        xp = namespace(x, y)
-        return (self.gamma_of(x.shape[1]) * xp.vecdot(x, y) + self.coef0) ** self.degree
+        return (self.gamma_of(x.shape[1]) * row_products(x, y) + self.coef0) ** self.degree
 
     def has_closed_form(self, distribution: Distribution) -> bool:
         return super().has_closed_form(distribution) and (self.is_cubic or isinstance(distribution, Empirical))
@@ -321,22 +332,22 @@ class CentredPolynomial(Polynomial):
     def _scaled_deviations(self, rows: Array) -> tuple[Array, Array]:
         u, root = self._from_centre(rows), math.sqrt(self.gamma_of(rows.shape[1]))
         u *= root
-        return u, u @ namespace(u).astype(like(root * self.centre, u), u.dtype)
+        return u, product(u, namespace(u).astype(like(root * self.centre, u), u.dtype))
 
     def _along(self, u: Array) -> Array:
         """γ c·u for each u."""
-        return u @ namespace(u).astype(like(self.gamma_of(u.shape[1]) * self.centre, u), u.dtype)
+        return product(u, namespace(u).astype(like(self.gamma_of(u.shape[1]) * self.centre, u), u.dtype))
 
     def block(self, x: Array, y: Array) -> Array:
         u, v = self._from_centre(x), self._from_centre(y)
-        t = u @ v.T
+        t = product(u, v.T)
         t *= self.gamma_of(x.shape[1])
         return self._without_ends(self._along(u)[:, None], self._along(v)[None, :], t)
 
     def elementwise(self, x: Array, y: Array) -> Array:
         u = self._from_centre(x)
         v = u if y is x else self._from_centre(y)
-        t = self.gamma_of(x.shape[1]) * namespace(x, y).vecdot(u, v)
+        t = self.gamma_of(x.shape[1]) * row_products(u, v)
         return self._without_ends(self._along(u), self._along(v), t)
 
     def _without_ends(self, a: Any, b: Any, t: Any) -> Any:
