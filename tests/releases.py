@@ -1,4 +1,4 @@
-"""The Python tests with the oldest or the newest releases that pyproject.toml allows, in an environment of their own.
+"""The Python tests, and a drag in each lab, with the oldest or the newest releases that pyproject.toml allows.
 
     python -m tests.releases oldest newest       makes .venv-oldest and .venv-newest; wants a network
 
@@ -14,12 +14,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PYTEST = ["-n", "auto", "--maxprocesses=4", "--dist", "loadfile", "--no-loadscope-reorder", "--ignore=tests/browser"]
+# One handle of each lab is dragged in JupyterLab; without a Chromium these skip, by name.
+BROWSER = ["-n0", "-m", "", "tests/browser/test_frontends.py", "-k", "every_front_end and jupyterlab"]
 
 
 def oldest():
     """The lowest release of each dependency: "numpy>=2.1" as "numpy==2.1.*"."""
-    found = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
-    pairs = [re.fullmatch(r"([\w-]+)>=([\d.]+)", line).groups() for line in found]
+    found = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    lines = [*found["dependencies"], *found["optional-dependencies"]["lab"]]
+    pairs = [re.fullmatch(r"([\w-]+)>=([\d.]+)", line).groups() for line in lines]
     return [f"{name}=={release}.*" for name, release in pairs]
 
 
@@ -34,7 +37,7 @@ def run(which):
     subprocess.run([*pip, "--upgrade", "-e", ".[lab,test]", *wanted], cwd=ROOT, check=True)
     print(f"\n== the {which} releases", flush=True)
     subprocess.run([*pip[:-2], "list"], cwd=ROOT, check=True)
-    return subprocess.run([python, "-m", "pytest", *PYTEST], cwd=ROOT).returncode == 0
+    return not any([subprocess.run([python, "-m", "pytest", *args], cwd=ROOT).returncode for args in (PYTEST, BROWSER)])
 
 
 if __name__ == "__main__":

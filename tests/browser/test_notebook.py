@@ -1,10 +1,19 @@
 """A lab is a guest of its notebook: keys that it does not use are the notebook's, and what it shows is saved."""
 
 import json
+import shutil
 
 import pytest
 
-from tests.browser.frontends import START, assert_ran, end_sessions, open_notebook
+from tests.browser.frontends import (
+    JUPYTERLAB,
+    SERVER_CONFIG,
+    START,
+    assert_ran,
+    end_sessions,
+    open_notebook,
+    serving,
+)
 from tests.browser.labs import LABS, group, handle, settle, shown
 from tests.browser.page import drag, painted, unfold, until
 from tests.browser.test_reopened import SAVE, context, next_day, place  # noqa: F401
@@ -101,7 +110,16 @@ def test_after_a_drag_jupyterlab_saves_runs_and_takes_the_focus_back(run_cells, 
     assert now[1] == 3
 
 
-FRONTENDS = {"jupyterlab": ("lab_server", "/lab/tree/{}?reset"), "notebook": ("notebook_server", "/notebooks/{}")}
+@pytest.fixture(scope="module")
+def plain_jupyterlab(tmp_path_factory):
+    """JupyterLab that saves widgets, without what the server of binder/ keeps of an older file."""
+    config = tmp_path_factory.mktemp("config")
+    shutil.copytree(SERVER_CONFIG / "labconfig", config / "labconfig")
+    with serving(tmp_path_factory.mktemp("plain"), JUPYTERLAB, config) as server:
+        yield server
+
+
+FRONTENDS = {"jupyterlab": ("plain_jupyterlab", "/lab/tree/{}?reset"), "notebook": ("notebook_server", "/notebooks/{}")}
 RESTART = "() => window.__panel.sessionContext.session.kernel.restart()"
 
 
