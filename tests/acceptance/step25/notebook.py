@@ -53,7 +53,7 @@ def judge_luck(results):
     return [
         (trials > 0 and wrong <= (0.05 + 3 * error) * trials, f"winners among alike: {share(wrong, trials)} of .05"),
         (
-            0 < all_ and right >= 0.95 * all_,
+            all_ > 0 and right >= 0.95 * all_,
             f"winners named where one is {FAR:.0f} sd away: {share(right, all_)} of .95",
         ),
     ]
