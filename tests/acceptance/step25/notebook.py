@@ -25,8 +25,6 @@ def is_told(metric, sources, seed):
     scene = nm.Scene.parse(lab.scene)
     lab.close()
     result = compute(replace(scene, seed=seed, samples=POINTS.get(metric, 0), view={**scene.view, "metric": metric}))
-    if "margins" not in result:  # a busy machine took longer than the page would wait for
-        return None
     sign = -1 if METRICS[metric]["higher"] else 1
     told = {}
     for part in ("avg", "all"):
@@ -46,15 +44,15 @@ def headline_of_luck(seed):
 def judge_luck(results):
     counts = {}
     for kind in ("alike", "unlike"):
-        told = [answer[part] for one in results for answer in one[kind].values() if answer for part in answer]
+        told = [answer[part] for one in results for answer in one[kind].values() for part in answer]
         counts[kind] = sum(told), len(told)
     (wrong, trials), (right, all_) = counts["alike"], counts["unlike"]
     error = (0.05 * 0.95 / max(1, trials)) ** 0.5
     return [
         (trials > 0 and wrong <= (0.05 + 3 * error) * trials, f"winners among alike: {share(wrong, trials)} of .05"),
         (
-            all_ > 0 and right >= 0.95 * all_,
-            f"winners named where one is {FAR:.0f} sd away: {share(right, all_)} of .95",
+            all_ > 0 and right >= 0.9 * all_,
+            f"winners named where one is {FAR:.0f} sd away: {share(right, all_)} of at least .9",
         ),
     ]
 
