@@ -61,6 +61,31 @@ def test_keys_that_no_lab_uses_are_the_notebooks_wherever_the_focus_is(run_cells
         assert all(how == "used" for _, how in heard), stop
 
 
+LISTENERS = (
+    "() => window.__kept.flatMap(model => [...model.listeners.values()]).reduce((sum, { size }) => sum + size, 0)"
+)
+
+
+@pytest.mark.parametrize("lab", by_default(LABS, "CorrelationLab"))
+@pytest.mark.parametrize("place", ["plain"], indirect=True)
+def test_a_lab_lives_and_ends_where_anywidget_gives_no_signal(run_cells, lab, place):
+    case = LABS[lab]
+    page = run_cells("before = 1")
+    page.evaluate("() => { window.__old = true; }")
+    page.python.run_cell(case.source)
+    root = group(page, case)
+    slider = handle(root, case)
+    settle(root)
+    start = shown(root)
+    drag(page, slider, -40, -20)
+    settle(root)
+    assert shown(root) != start
+    page.evaluate("() => { window.__kept = [...window.__models.values()]; }")
+    assert page.evaluate(LISTENERS) > 0
+    page.python.run_cell("lab.close()")
+    until(page, lambda: (root.count(), page.evaluate(LISTENERS)), lambda left: left == (0, 0))
+
+
 def saved_state(server, name):
     """The widgets that the file has, by their model; none while it is written."""
     text = (server.work / name).read_text("utf-8")
