@@ -1,4 +1,4 @@
-"""The Python tests with other releases than constraints.txt names, each in an environment of its own.
+"""The Python tests, and a drag in each lab, with other releases than constraints.txt names, in environments of their own.
 
     python -m tests.releases oldest newest torch       makes .venv-oldest and so on; wants a network
 
@@ -21,12 +21,15 @@ LEGS = ("oldest", "newest", "torch")
 # One build of both: torch names its release in its metadata without what `torch.__version__` adds, such as +cu130.
 PAIR = ("torch==2.14.1", "torchvision==0.29.1")
 IMPORTS = "import torch, torchvision, torchmetrics, cleanfid, pytorch_fid, torch_fidelity; print(torch.__version__)"
+# One handle of each lab is dragged in JupyterLab; without a Chromium these skip, by name.
+BROWSER = ["-n0", "-m", "", "tests/browser/test_frontends.py", "-k", "every_front_end and jupyterlab"]
 
 
 def oldest():
     """The lowest release of each dependency: "numpy>=2.1" as "numpy==2.1.*"."""
-    found = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
-    pairs = [re.fullmatch(r"([\w-]+)>=([\d.]+)", line).groups() for line in found]
+    found = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    lines = [*found["dependencies"], *found["optional-dependencies"]["lab"]]
+    pairs = [re.fullmatch(r"([\w-]+)>=([\d.]+)", line).groups() for line in lines]
     return [f"{name}=={release}.*" for name, release in pairs]
 
 
@@ -58,7 +61,7 @@ def run(which):
     subprocess.run([*pip, "list"], cwd=ROOT, check=True)
     if which == "torch":
         subprocess.run([python, "-c", IMPORTS], cwd=ROOT, check=True)
-    return subprocess.run([python, "-m", "pytest", *PYTEST], cwd=ROOT).returncode == 0
+    return not any([subprocess.run([python, "-m", "pytest", *args], cwd=ROOT).returncode for args in (PYTEST, BROWSER)])
 
 
 if __name__ == "__main__":

@@ -146,8 +146,13 @@ def drag(page, locator, dx, dy, steps=8, release=True):
     Each step is a frame, which takes 40 ms of a processor.
     """
     painted(page)
-    locator.scroll_into_view_if_needed()
-    x, y = centre(locator)
+
+    def in_view():
+        locator.scroll_into_view_if_needed()
+        return centre(locator)
+
+    # a notebook that is laid out meanwhile may scroll back
+    x, y = until(page, in_view, lambda at: 0 < at[1] < page.viewport_size["height"])
     page.mouse.move(x, y)
     page.mouse.down()
     for k in range(1, steps + 1):

@@ -1,5 +1,6 @@
 /** A front end of the widget protocol: models and their views in a page that has nothing else. Twin: plain.py. */
 const models = new Map();
+window.__models = models;
 const socket = new WebSocket(`ws://${location.host}/socket`);
 const say = (message) => socket.send(JSON.stringify(message));
 
@@ -30,15 +31,23 @@ class Model {
     const url = URL.createObjectURL(new Blob([this.state._esm], { type: "text/javascript" }));
     const definition = (await import(url)).default;
     const widget = typeof definition === "function" ? await definition() : definition;
-    await widget.initialize?.({ model: this, signal: this.end.signal });
+    await this.call((given) => widget.initialize?.({ model: this, ...given }));
     return widget;
+  }
+
+  /** Give a signal; where `__old` is set none, as anywidget before 0.11, and call at the end what comes back. */
+  async call(part) {
+    const { signal } = this.end;
+    const end = await part(window.__old ? {} : { signal });
+    if (end) signal.addEventListener("abort", end);
   }
 
   async show() {
     const el = document.createElement("div");
     document.getElementsByTagName("main")[0].append(el);
     this.end.signal.addEventListener("abort", () => el.remove());
-    await (await this.widget).render({ model: this, el, signal: this.end.signal });
+    const widget = await this.widget;
+    await this.call((given) => widget.render({ model: this, el, ...given }));
   }
 
   get(name) {

@@ -106,8 +106,10 @@ def test_a_lab_works_in_every_front_end(request, frontend, lab):
     case = LABS[lab]
     page = request.getfixturevalue(f"in_{frontend}")("before = 1", case.source, "after = 1")
     root = group(page, case)
+    slider = handle(root, case)
+    settle(root)  # until then a slow page may still move under the mouse
     start = shown(root)
-    drag(page, handle(root, case), -40, -30)
+    drag(page, slider, -40, -30)
     assert_python_has_the_same_numbers(root, case)
     moved = shown(root)
     assert moved != start

@@ -55,18 +55,20 @@ NOTE = (
 )
 
 
-def plane(scene: Scene, scores: Scores | None, data: Mapping[str, Any] | None = None) -> Drawing:
+def plane(
+    scene: Scene, scores: Scores | None, data: Mapping[str, Any] | None = None, margins: Mapping[str, Any] | None = None
+) -> Drawing:
     """Clients and generators as 1σ and 2σ ellipses, the pooled clients dashed, and where avg and all rank apart.
 
     Of a scene wider than the plane `data` has what is shown of each item (`distributions.summary`); scores None: not
-    there yet.
+    there yet. `margins` are those of `numbers.compute`.
     """
     parts = _parts_of(scores)
     table = NAME + len(parts) * CELL * (2 if scores is None else len(scores.metrics))
     size = (0.45 + SIDE + 0.35 + table + 0.1, 0.7 + SIDE + HEAD)
     figure = Drawing(figsize=size)
     figure.patch.set_facecolor("white")
-    words = textwrap.shorten(_headline(scene, scores), int(size[0] / 0.12), placeholder=" …")
+    words = textwrap.shorten(_headline(scene, scores, margins or {}), int(size[0] / 0.12), placeholder=" …")
     figure.text(0.45 / size[0], 1 - 0.16 / size[1], plain(words), va="top", fontsize=15)
     ax = figure.add_axes((0.45 / size[0], 0.7 / size[1], SIDE / size[0], SIDE / size[1]))
     _plane(ax, scene, data or {})
@@ -79,12 +81,13 @@ def plane(scene: Scene, scores: Scores | None, data: Mapping[str, Any] | None = 
     return figure
 
 
-def _headline(scene: Scene, scores: Scores | None) -> str:
+def _headline(scene: Scene, scores: Scores | None, margins: Mapping[str, Any]) -> str:
     if scores is None:
         return ""
     metric = scene.view["metric"] if scene.view["metric"] in scores.metrics else "fid"
     cautions = scores.cautions if scene.plane is not None else ()
-    return with_cautions(headline(scores, metric), scores.label(metric), scene.samples, cautions)
+    own = margins.get(metric) if margins.get("samples") == scene.samples else None
+    return with_cautions(headline(scores, metric, own), scores.label(metric), scene.samples, cautions)
 
 
 def _plane(ax: Any, scene: Scene, data: Mapping[str, Any]) -> None:

@@ -326,7 +326,7 @@ class Playground(Lab):
     def _picture(self) -> Figure:
         from .figure import plane
 
-        return plane(self._scene, self._shown_scores, self.data)
+        return plane(self._scene, self._shown_scores, self.data, self.result.get("margins"))
 
     @property
     def _has_owners(self) -> bool:

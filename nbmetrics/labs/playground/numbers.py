@@ -32,6 +32,9 @@ ALWAYS = ("fid", "kid")
 POINTS_PER_CLIENT = 300
 GENERATED = {"fld": POINTS_PER_CLIENT // 2}
 REDRAWS = 20
+# Redraws for the noise of a difference of scores, and Student's 97.5 % quantile; none where a draw of more points takes
+# seconds, as it does without a closed form.
+MARGIN_REDRAWS, MARGIN_QUANTILE, MAX_MARGIN_POINTS = 3, 3.182, 200
 # The seed of held-out points, away from those that the clients hold.
 HELD_OUT_SEED = 1_000_003
 
@@ -53,6 +56,9 @@ def metrics_of(scene: Scene) -> list[Any]:
 def compute(scene: Scene, memory: ScoreCache | None = None) -> dict[str, Any]:
     """Scores as plain JSON: `scores` by metric with avg, all and by client; `bands` where points are redrawn.
 
+    `margins`, where the charted metric is of drawn points: for avg and all, by pair of generators, how far apart their
+    scores must lie to be more than the luck of the draw; with the number of points in `samples`.
+
     `memory` : what earlier answers computed, so that this one computes what has changed
     """
     started = time.perf_counter()
@@ -62,7 +68,10 @@ def compute(scene: Scene, memory: ScoreCache | None = None) -> dict[str, Any]:
         name = scene.view["metric"]
         if name in FROM_ROWS:
             scores |= _from_rows(scene, name, memory)
-    result: dict[str, Any] = {"scores": scores}
+        result: dict[str, Any] = {"scores": scores}
+        is_quick = METRICS[name]["closed"] == "always" or scene.samples <= MAX_MARGIN_POINTS
+        if (name in FROM_ROWS or scene.samples) and is_quick and len(scene.generators) > 1:
+            result["margins"] = {name: _margins(scene, name, scores[name], memory), "samples": scene.samples}
     if scene.samples and scene.view["panel"] == "samples":
         result["bands"] = _bands(scene)
     return {**result, "seconds": time.perf_counter() - started}
@@ -90,7 +99,7 @@ def _from_rows(scene: Scene, name: str, memory: ScoreCache) -> dict[str, Any]:
     count = GENERATED.get(name, POINTS_PER_CLIENT)
     drawn = scene if scene.samples else scene.drawn(count)
     generator_summaries = [
-        metric.summarize(Sample(rows=_rows(source, count, memory))) for source in drawn.sources.values()
+        metric.summarize(Sample(rows=_rows(source, count, scene.seed, memory))) for source in drawn.sources.values()
     ]
     by_client = np.array([[metric.distance(summary, g) for summary in real] for g in generator_summaries])
     together = [metric.distance(pooled, g) for g in generator_summaries]
@@ -135,10 +144,28 @@ def _total(scene: Scene, distributions: Any, parts: int) -> int:
     return int(min([wanted, *held]))
 
 
-def _rows(source: Any, count: int, memory: ScoreCache) -> Any:
+def _rows(source: Any, count: int, seed: int, memory: ScoreCache) -> Any:
     if not isinstance(source, Distribution):
         return source
-    return memory.once(f"{count} rows", [source], lambda: source.sample(count, np.random.default_rng(0)))
+    make = partial(source.sample, count, np.random.default_rng(seed))
+    return memory.once(f"{count} rows, seed {seed}", [source], make)
+
+
+def _margins(scene: Scene, name: str, first: dict[str, Any], memory: ScoreCache) -> dict[str, Any]:
+    """Return how far apart two scores of one draw must lie, (G, G) for each aggregate, to differ beyond its noise."""
+    runs = [first]
+    for seed in range(scene.seed + 1, scene.seed + 1 + MARGIN_REDRAWS):
+        again = replace(scene, seed=seed)
+        if name in FROM_ROWS:
+            runs.append(_from_rows(again, name, memory)[name])
+        else:
+            metric = MADE.get(name, lambda: name)()
+            runs.append(plain(evaluate(again.federation, again.sources, [metric], progress=False))[name])
+    values = {part: np.array([run[part] for run in runs]) for part in ("avg", "all", "intra") if part in first}
+    return {
+        part: (MARGIN_QUANTILE * (v[:, :, None] - v[:, None, :]).std(axis=0, ddof=1)).tolist()
+        for part, v in values.items()
+    }
 
 
 def _bands(scene: Scene) -> dict[str, Any]:

@@ -248,7 +248,7 @@ PANELS, SWEEPS = (choices(Scene, "view", name) for name in ("panel", "sweep"))
 
 # In a drag one item moves: the distributions of the others, and their points, are the same objects as before, so that
 # what is # remembered of them holds.
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def points(distribution: Any, seed: int, stream: int, count: int) -> np.ndarray:
     """The points that `draw` gives, which nobody can change."""
     drawn = draw(distribution, seed, stream, count)

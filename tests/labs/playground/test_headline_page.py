@@ -9,9 +9,11 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.labs.playground.figure import look_of
 from nbmetrics.labs.playground.headline import headline, with_cautions
+from nbmetrics.labs.playground.scene import METRICS
 from tests import ROOT
 from tests.evaluation.test_scores import given_scores
 from tests.node import needs_node, node
+from tests.slow import by_default
 
 VIEW = ROOT / "nbmetrics/labs/playground/view"
 
@@ -22,33 +24,39 @@ def ran(lines, *values):
     return json.loads(node("--input-type=module", "-e", script, *map(json.dumps, values)))
 
 
-def said_of(avg, pooled):
+def said_of(avg, pooled, margins=None):
     """Python's headline of two lists of scores, by generator."""
     scores, metric = given_scores([[value] for value in avg], pooled)
-    return headline(scores, metric.name)
+    return headline(scores, metric.name, margins)
+
+
+def page_said(cases):
+    """The page's headlines of (avg, all, margins) each."""
+    module = (VIEW / "headline.js").as_uri()
+    return ran(
+        f'import {{ headlineOf }} from "{module}";'
+        "console.log(JSON.stringify(given[0].map(([avg, all, margins]) =>"
+        ' headlineOf("Given", { avg, all }, { higher: false, isKernel: false }, margins ?? undefined)'
+        '.map((piece) => (typeof piece === "number" ? `g${piece}` : piece)).join(""))))',
+        cases,
+    )
 
 
 def cases(rng, count=80):
-    """Scores of one to four generators, many of them tied."""
-    for _ in range(count):
+    """Scores of one to four generators, many of them tied, and margins of half of the cases."""
+    for k in range(count):
         size = int(rng.integers(1, 5))
         avg, pooled = rng.integers(1, 4, (2, size)).astype(float)
-        yield avg.tolist(), pooled.tolist()
+        margins = {part: rng.uniform(0, 2, (size, size)).tolist() for part in ("avg", "all")}
+        yield avg.tolist(), pooled.tolist(), margins if k % 2 else None
 
 
 @needs_node
 def test_page_and_python_say_the_same_headline():
     given = list(cases(np.random.default_rng(1)))
-    module = (VIEW / "headline.js").as_uri()
-    said = ran(
-        f'import {{ headlineOf }} from "{module}";'
-        "console.log(JSON.stringify(given[0].map(([avg, all]) =>"
-        ' headlineOf("Given", { avg, all }, { higher: false, isKernel: false })'
-        '.map((piece) => (typeof piece === "number" ? `g${piece}` : piece)).join(""))))',
-        given,
-    )
-    for (avg, pooled), text in zip(given, said, strict=True):
-        assert text == said_of(avg, pooled)
+    said = page_said(given)
+    for case, text in zip(given, said, strict=True):
+        assert text == said_of(*case)
     assert len({re.sub(r"g\d", "g", text) for text in said}) > 5
 
 
@@ -65,6 +73,46 @@ def test_page_and_python_say_the_same_headline():
 )
 def test_headline_by_hand(avg, pooled, text):
     assert said_of(avg, pooled) == text
+
+
+FAR, NEAR = [[0, 3], [3, 0]], [[0, 0.5], [0.5, 0]]
+
+
+@needs_node
+@pytest.mark.parametrize(
+    ("avg", "pooled", "margins", "text"),
+    [
+        ([1, 2], [1, 2], {"avg": FAR, "all": FAR}, "Best on average and pooled: g0 and g1 (tied)."),
+        ([1, 2], [2, 1], {"avg": NEAR, "all": FAR}, "Best on average: g0. Best pooled: g0 and g1 (tied)."),
+        ([1, 2], [2, 1], {"avg": NEAR, "all": NEAR}, "Best on average: g0. Best pooled: g1."),
+        ([1, 1], [1, 2], {"avg": [[0, 0], [0, 0]], "all": NEAR}, "Best on average: g0 and g1 (tied). Best pooled: g0."),
+    ],
+)
+def test_scores_within_the_noise_of_their_draw_are_tied(avg, pooled, margins, text):
+    assert said_of(avg, pooled, margins) == text
+    assert page_said([[avg, pooled, margins]]) == [text]
+
+
+DRAWN = [("fld", 0), ("precision", 0), ("recall", 0), ("density", 0), ("coverage", 0), ("fid", 60), ("kid", 60)]
+
+
+@pytest.mark.parametrize(("metric", "samples"), by_default(DRAWN, ("precision", 0), ("fid", 60)))
+def test_no_winner_is_told_of_generators_that_are_alike_and_one_that_is_not_is_found(metric, samples):
+    """Two that are alike tie, and both beat one that is far away: in the numbers of an open lab."""
+    clients = {name: nm.Gaussian([x, 0], np.eye(2)) for name, x in (("a", 0), ("b", 1))}
+    near, far = (nm.Gaussian([x, 0], np.eye(2)) for x in (0.5, 6))
+    for generators, text in (
+        ({"one": near, "other": near}, "Best on average and pooled: g0 and g1 (tied)."),
+        ({"one": near, "other": far}, "Best on average and pooled: g0."),
+    ):
+        lab = nm.Playground(clients, generators, metric=metric, samples=samples)
+        scores, margins = lab.result["scores"][metric], lab.result["margins"]
+        lab.close()
+        sign = -1 if METRICS[metric]["higher"] else 1
+        avg, pooled = ([sign * value for value in scores[part]] for part in ("avg", "all"))
+        assert margins["samples"] == samples
+        assert avg[0] != avg[1], "each has points of its own"
+        assert said_of(avg, pooled, margins[metric]) == text
 
 
 CAUTIONED = (

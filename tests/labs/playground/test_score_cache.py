@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs.playground.numbers import FROM_ROWS, MADE, compute
+from nbmetrics.labs.playground.numbers import FROM_ROWS, MADE, MARGIN_REDRAWS, compute
 from nbmetrics.labs.playground.score_cache import ScoreCache
 from nbmetrics.metrics import fld, mixture
 from nbmetrics.metrics.fid.metric import FID
@@ -90,7 +90,8 @@ def test_fld_fits_a_moved_generator_alone(monkeypatch):
     compute(scene, memory)
     fits.clear()
     compute(moved(scene, "generators", 1), memory)
-    assert len(fits) == (len(CLIENTS) + 1) * 3  # g; what follows the clients, "smaller" and "copies", is made anew
+    # g; what follows the clients, "smaller" and "copies", is made anew; and each in the redraws
+    assert len(fits) == (len(CLIENTS) + 1) * 3 * (1 + MARGIN_REDRAWS)
 
 
 def test_what_is_gone_is_forgotten():

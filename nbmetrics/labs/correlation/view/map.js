@@ -6,6 +6,7 @@
  */
 
 import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
+import { isOwnKey } from "../../toolkit/view/keys.js";
 import { numeral } from "../../toolkit/view/numbers.js";
 import { correlationNear, levelLine, mirror, regionWithin, SCORE_NAMES, scoresOf, withParts } from "./maths.js";
 import { lineThrough, Sheet } from "./responsive_svg.js";
@@ -173,10 +174,7 @@ export class CorrelationMap {
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    if (event.key === "Tab" || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.stopPropagation();
-    if (event.key === "Escape") return this.giveUp();
-    if (!(event.key in POINT_KEYS)) return;
+    if (!isOwnKey(event) || !(event.key in POINT_KEYS)) return;
     event.preventDefault();
     const [right, up] = POINT_KEYS[event.key].map((sign) => sign * (event.shiftKey ? 0.1 : 0.01));
     const { rho, rho_hat } = this.pair;

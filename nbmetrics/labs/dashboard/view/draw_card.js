@@ -39,7 +39,6 @@ export class DrawCard {
     this.what = el("p", { class: "nbm-note" });
     this.budget = el("input", { type: "number", min: "100", max: String(MAX_BUDGET), step: "any" });
     this.budget.value = String(DEFAULT_BUDGET);
-    this.budget.addEventListener("keydown", (event) => event.stopPropagation(), { signal });
     this.button = el("button", { type: "button" }, ["Draw"]);
     this.stop = el("button", { type: "button" }, ["Stop"]);
     this.ask = el("p", { class: "nbm-draw-ask" }, [

@@ -89,7 +89,16 @@ export class MixtureCard {
       if (this.before) this.show(this.before);
       finish();
     };
-    return { preview, finish, cancel, edit: (/** @type {number[]} */ alpha) => this.show(alpha) };
+    const card = this;
+    return {
+      preview,
+      finish,
+      cancel,
+      edit: (/** @type {number[]} */ alpha) => this.show(alpha),
+      get before() {
+        return card.before;
+      },
+    };
   }
 
   /** @param {Scene} scene @param {Numbers} numbers */
@@ -307,7 +316,6 @@ export class MixtureRow {
       el("label", {}, [this.number, "%"]),
     ]);
     slides(this.input, gesture, write, signal);
-    this.number.addEventListener("keydown", (event) => event.stopPropagation(), { signal });
     const typed = () => {
       const share = this.number.valueAsNumber / 100;
       gesture.edit(write(Number.isFinite(share) ? share : this.share));

@@ -9,6 +9,7 @@
  */
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
+import { isOwnKey } from "../../toolkit/view/keys.js";
 import { nameWidth, shortened } from "../../toolkit/view/name_width.js";
 import { shareText } from "../../toolkit/view/numbers.js";
 import { sharesOf } from "./metric_view.js";
@@ -252,9 +253,7 @@ export class Triangle {
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    if (event.key === "Tab" || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.stopPropagation();
-    if (event.key === "Escape") return this.store.cancel();
+    if (!isOwnKey(event)) return;
     const arrow = ARROWS[event.key];
     if (!arrow || this.isHeld) return;
     event.preventDefault();

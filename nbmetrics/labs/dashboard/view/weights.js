@@ -9,6 +9,7 @@
  */
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
+import { isOwnKey } from "../../toolkit/view/keys.js";
 import { shareText } from "../../toolkit/view/numbers.js";
 import { slides } from "../../toolkit/view/slider.js";
 import { orderOf } from "../../toolkit/view/ties.js";
@@ -365,15 +366,16 @@ export class WeightRow {
     this.number.addEventListener("change", typed, { signal });
   }
 
-  /** Keys in the number are its own; Escape goes back to the bar. @param {KeyboardEvent} event */
+  /** Escape goes back to the bar. @param {KeyboardEvent} event */
   key(event) {
-    if (!(event.ctrlKey || event.metaKey)) event.stopPropagation();
-    if (event.key === "Escape") this.input.focus();
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    this.input.focus();
   }
 
   /** With many clients Tab stops at bars alone: Enter goes to the number, and H holds. @param {KeyboardEvent} event @param {() => void} hold */
   shortcut(event, hold) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!isOwnKey(event)) return;
     if (event.key === "Enter") this.number.select();
     else if (event.key.toLowerCase() === "h") hold();
     else return;

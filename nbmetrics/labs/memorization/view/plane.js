@@ -7,6 +7,7 @@
  * @import { MemoState } from "./state.js"
  */
 import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
+import { isOwnKey } from "../../toolkit/view/keys.js";
 import { approach, MemoMarks, shade, tint } from "./canvas_layers.js";
 import { nearestPoint } from "./maths.js";
 
@@ -108,10 +109,12 @@ export class MemoPlane {
 
   /** Through the points from the most memorized down. @param {KeyboardEvent} event */
   key(event) {
-    if (event.key === "Tab" || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.stopPropagation();
+    if (!isOwnKey(event)) return;
     const { state } = this;
-    if (event.key === "Escape") return state.select(null);
+    if (event.key === "Escape" && state.selected !== null) {
+      event.preventDefault();
+      return state.select(null);
+    }
     const order = state.byMemorization;
     const now = state.selected === null ? -1 : order.indexOf(state.selected);
     const by = event.shiftKey ? 10 : 1;

@@ -6,6 +6,7 @@
  * @import { Numbers, Scene } from "./types.js"
  */
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { isOwnKey } from "../../toolkit/view/keys.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { stepText } from "./formatting.js";
 import { nearest } from "./page_decoding.js";
@@ -77,14 +78,12 @@ export class Scrubber {
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    event.stopPropagation();
+    if (!isOwnKey(event)) return;
     const { place, steps } = this;
     const page = Math.max(1, Math.round(steps.length / 10));
     const one = event.shiftKey ? 10 : 1;
     /** @type {Record<string, number>} */
     const moves = { ArrowRight: one, ArrowUp: one, ArrowLeft: -one, ArrowDown: -one, PageUp: page, PageDown: -page };
-    if (event.key === "Escape") return this.store.cancel();
     if (event.key === "Home") this.go(steps.length ? steps[0] : null);
     else if (event.key === "End") this.go(null);
     else if (event.key in moves && steps.length)

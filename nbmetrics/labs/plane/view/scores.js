@@ -156,11 +156,12 @@ function dot(weights, values) {
   return weights.reduce((sum, weight, i) => sum + weight * values[i], 0);
 }
 
-/** Places from 1 (best); scores that differ by rounding alone share a place. @param {number[]} scores @param {boolean} [higherIsBetter] @param {number[]} [terms] of each score the sum of the absolute values of its terms, where that is known */
-export function placesOf(scores, higherIsBetter = false, terms = []) {
+/** Places from 1 (best); scores that differ by rounding alone share a place. @param {number[]} scores @param {boolean} [higherIsBetter] @param {number[]} [terms] of each score the sum of the absolute values of its terms, where that is known @param {number[][]} [margin] of each pair how far apart they must lie */
+export function placesOf(scores, higherIsBetter = false, terms = [], margin = []) {
   const isBeaten = (/** @type {number} */ g, /** @type {number} */ by) => {
     const [low, high] = higherIsBetter ? [g, by] : [by, g];
-    return isLower(scores[low], scores[high], terms[g], terms[by]);
+    const isApart = Math.abs(scores[g] - scores[by]) > (margin[g]?.[by] ?? 0);
+    return isApart && isLower(scores[low], scores[high], terms[g], terms[by]);
   };
   return scores.map((_, g) => 1 + scores.filter((_, by) => isBeaten(g, by)).length);
 }

@@ -8,6 +8,7 @@
  */
 
 import { setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
+import { isOwnKey } from "../../toolkit/view/keys.js";
 import { setHue, shapeOfMark } from "../../toolkit/view/marks.js";
 import { dataOf, distributionAt, distributionsOf } from "./distributions.js";
 import { itemAt, shownPlaces, withItem } from "./edits.js";
@@ -109,9 +110,7 @@ class ItemView {
 
   /** @param {KeyboardEvent} event @param {Handle} handle */
   press(event, handle) {
-    if (event.key === "Tab" || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.stopPropagation();
-    if (event.key === "Escape") return this.store.cancel();
+    if (!isOwnKey(event)) return;
     if (event.key === "Delete" || event.key === "Backspace") return this.stage.remove(this);
     const next = moveByKey(this.item, handle, event.key, event.shiftKey, this.store.scene.half);
     if (!next) return;

@@ -18,16 +18,17 @@ import { CHARTED, drawnOf, editView } from "./metrics.js";
 /** @typedef {(string | number)[]} Pieces words, and generators by index */
 
 /**
- * @param {string} label @param {Aggregates} numbers @param {{higher: boolean, isKernel: boolean}} metric @returns {Pieces}
+ * @param {string} label @param {Aggregates} numbers @param {{higher: boolean, isKernel: boolean}} metric
+ * @param {Partial<Record<Part, number[][]>>} [margins] of drawn points: scores of a pair that lie closer tie @returns {Pieces}
  */
-export function headlineOf(label, { avg, all, intra, terms }, { higher, isKernel }) {
+export function headlineOf(label, { avg, all, intra, terms }, { higher, isKernel }, margins = {}) {
   if (avg.length === 1) {
     const own = intra ? ` Intra: ${figure(intra[0])}.` : "";
     return [`${label} averaged: ${figure(avg[0])}. Pooled: ${figure(all[0])}.${own}`];
   }
-  const places = [avg, all].map((scores) => placesOf(scores, higher, terms));
+  const places = [placesOf(avg, higher, terms, margins.avg), placesOf(all, higher, terms, margins.all)];
   const [byAvg, byAll] = places.map(bestOf);
-  const byIntra = intra ? bestOf(placesOf(intra, higher, terms)) : byAll;
+  const byIntra = intra ? bestOf(placesOf(intra, higher, terms, margins.intra)) : byAll;
   const own = byIntra.join() === byAll.join() ? [] : [" Best by intra: ", ...namesOf(byIntra), "."];
   if (byAvg.join() !== byAll.join()) {
     return ["Best on average: ", ...namesOf(byAvg), ". Best pooled: ", ...namesOf(byAll), ".", ...own];
@@ -128,9 +129,10 @@ export class Headline {
     if (!numbers) return this.say([this.absence(label)], [], width);
     const { kernel = false } = CHARTED[metric];
     const names = generators.map(({ name }) => name);
-    const cautions = plane ? (this.store.model.get("result").cautions ?? []) : [];
-    const words = headlineOf(label, numbers, { higher, isKernel: kernel });
-    this.say(withCautions(words, label, samples, cautions), names, width);
+    const { cautions = [], margins = {} } = this.store.model.get("result");
+    const own = margins.samples === samples ? margins[metric] : {};
+    const words = headlineOf(label, numbers, { higher, isKernel: kernel }, own);
+    this.say(withCautions(words, label, samples, plane ? cautions : []), names, width);
   }
 
   /** Why there are no numbers. @param {string} label */

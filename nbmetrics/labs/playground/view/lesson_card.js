@@ -13,6 +13,7 @@
 import { dataOf } from "../../plane/view/distributions.js";
 import { DrawIn } from "../../toolkit/view/axis_slider.js";
 import { el, keepingFocus, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { isOwnKey } from "../../toolkit/view/keys.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { numeral } from "../../toolkit/view/numbers.js";
 import { slides } from "../../toolkit/view/slider.js";
@@ -105,7 +106,7 @@ class GuessAxis {
     input.addEventListener(
       "keydown",
       (event) => {
-        if (event.key === "Enter" || event.key === " ") settle();
+        if (isOwnKey(event) && (event.key === "Enter" || event.key === " ")) settle();
       },
       { signal },
     );

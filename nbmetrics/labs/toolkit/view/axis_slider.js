@@ -7,6 +7,7 @@
  */
 import { roundStep } from "./chart.js";
 import { setAttributes, setText, svg } from "./dom.js";
+import { isOwnKey } from "./keys.js";
 import { lockable } from "./locks.js";
 
 /**
@@ -81,9 +82,7 @@ export class AxisSlider {
 
   /** Arrows move a hundredth of the range, with Shift a tenth. @param {KeyboardEvent} event */
   key(event) {
-    if (event.key === "Tab" || event.ctrlKey || event.metaKey || event.altKey || !this.now) return;
-    event.stopPropagation();
-    if (event.key === "Escape") return this.store.cancel();
+    if (!isOwnKey(event) || !this.now) return;
     const { value, range, write, lock = "drag" } = this.now;
     const step = roundStep(range[1] - range[0], 100) * (event.shiftKey ? 10 : 1);
     /** @type {Record<string, number>} */

@@ -4,9 +4,11 @@
  *
  * @import { Model } from "./types.js"
  */
-import { el, oncePerFrame, setAttributes } from "./dom.js";
+import { el, oncePerFrame } from "./dom.js";
 import { keepInView, wasJustRun } from "./keep_in_view.js";
+import { shareKeys } from "./keys.js";
 import { Locks } from "./locks.js";
+import { keepInNotebook } from "./notebook_state.js";
 import { filled, firstOf, whyRefused } from "./schema.js";
 import { unpacked } from "./share.js";
 import { recordEdit, Store } from "./store.js";
@@ -49,19 +51,22 @@ export function lab(name, compute, view, more) {
         return { scene: { ...scene, rev }, history: recordEdit(model.get("history"), before) };
       },
       /** @param {{model: Model, signal?: AbortSignal}} context */
-      initialize({ model, signal }) {
+      initialize({ model, signal: given }) {
+        const { signal, end } = ending(given);
         bar = whyStateRefused(declared, model) || stateRefusal(model);
-        if (bar) return;
+        if (bar) return end;
         store = new kind(model, signal, compute, traits);
         store.lab = name;
+        keepInNotebook(model, signal);
+        return end;
       },
-      /** @param {{model: Model, el: HTMLElement, signal: AbortSignal}} context */
-      render({ el: host, signal }) {
+      /** @param {{model: Model, el: HTMLElement, signal?: AbortSignal}} context */
+      render({ el: host, signal: given }) {
         if (bar) return void host.append(el("p", { class: "nbm", role: "alert" }, [bar]));
+        const { signal, end } = ending(given);
         const { nodes, paint } = view(store, signal);
         const root = el("div", { class: "nbm", role: "group", "aria-label": name }, nodes);
-        root.addEventListener("keydown", (event) => undoKeys(event, store), { signal });
-        root.addEventListener("focusin", keepKeys, { signal });
+        shareKeys(root, store, signal);
         const locks = new Locks(root, store);
         const paintNow = () => locks.around(paint);
         const soon = oncePerFrame(paintNow, signal);
@@ -71,9 +76,17 @@ export function lab(name, compute, view, more) {
         host.append(root);
         if (wasJustRun(store.model)) keepInView(root, signal);
         signal.addEventListener("abort", () => root.remove()); // notebooks hold on to the host of what was displayed
+        return end;
       },
     };
   };
+}
+
+/** What the listeners of a model or a display end with: where anywidget before 0.11 gives no signal, a function for it to call. @param {AbortSignal} [given] */
+function ending(given) {
+  if (given) return { signal: given };
+  const controller = new AbortController();
+  return { signal: controller.signal, end: () => controller.abort() };
 }
 
 /**
@@ -96,28 +109,4 @@ export function whyStateRefused(declared, model) {
   const scenes = [model.get("scene"), ...past, ...future, ...Object.values(model.get("presets"))];
   const why = firstOf(scenes, (scene) => whyRefused(declared, filled(declared, scene)));
   return why && `This lab is not shown: ${why}.`;
-}
-
-/**
- * Keep the notebook's shortcuts from what has the focus: Notebook 7 takes a key before anything here sees it, unless
- * the focused element itself is marked.
- * @param {FocusEvent} event
- */
-function keepKeys({ target }) {
-  if (target instanceof Element) setAttributes(target, { "data-lm-suppress-shortcuts": "true" });
-}
-
-/** What undoes its own letters. */
-const TEXT = "textarea, input:not([type=range], [type=checkbox], [type=radio])";
-
-/** @param {KeyboardEvent} event @param {Store} store */
-function undoKeys(event, store) {
-  event.stopPropagation();
-  const isText = event.target instanceof Element && event.target.matches(TEXT);
-  if (isText || !(event.ctrlKey || event.metaKey)) return;
-  const key = event.key.toLowerCase();
-  if (key !== "z" && key !== "y") return;
-  event.preventDefault();
-  if (key === "y" || event.shiftKey) store.redo();
-  else store.undo();
 }

@@ -15,6 +15,7 @@
  * @property {(row: number, column: number) => string} words  all of a cell, as it is read out
  */
 import { el, oncePerFrame, setAttributes, setText, watchSize } from "./dom.js";
+import { isOwnKey } from "./keys.js";
 import { PRINTED, paintCell, themeOf } from "./matrix_cell.js";
 import { watchTheme } from "./themes.js";
 
@@ -369,7 +370,7 @@ export class Matrix {
       PageDown: [row + page, column],
     };
     if (event.key in places) this.go(...places[event.key]);
-    else if (event.key === "Enter" || event.key === " ") this.choose(row, column);
+    else if (isOwnKey(event) && (event.key === "Enter" || event.key === " ")) this.choose(row, column);
     else return;
     event.preventDefault();
   }

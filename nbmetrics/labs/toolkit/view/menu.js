@@ -107,7 +107,6 @@ export class Menu {
     }
     if (event.key === "Escape") {
       event.preventDefault();
-      event.stopPropagation();
       this.close();
       return this.button.focus({ preventScroll: true });
     }

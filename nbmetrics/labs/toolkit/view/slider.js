@@ -5,6 +5,7 @@
  * @import { Scene } from "./types.js"
  * @import { Store } from "./store.js"
  */
+import { isOwnKey } from "./keys.js";
 
 /** @type {Record<string, number>} */
 const SIGNS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
@@ -16,11 +17,11 @@ const SIGNS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
  */
 export function slides(input, store, write, signal, { lock = "drag", stride = 10 } = {}) {
   const key = (/** @type {KeyboardEvent} */ event) => {
-    if (!(event.ctrlKey || event.metaKey)) event.stopPropagation();
-    if (event.key === "Escape") return store.cancel();
     const sign = SIGNS[event.key];
-    if (!sign || !event.shiftKey) return;
+    const isCancelled = event.key === "Escape" && store.before;
+    if (!isCancelled && !(sign && event.shiftKey && isOwnKey(event))) return;
     event.preventDefault();
+    if (isCancelled) return store.cancel();
     input.value = String(input.valueAsNumber + stride * sign * Number(input.step)); // the next key may come before the next paint
     store.edit(write(input.valueAsNumber), lock);
   };

@@ -17,10 +17,15 @@ function watchTyping(input) {
     if (field.isTyping) input.value = field.text;
     field.isTyping = false;
   };
+  const giveUp = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== "Escape" || !field.isTyping) return;
+    event.preventDefault();
+    restore();
+  };
   fields.set(input, field);
   input.addEventListener("input", () => (field.isTyping = true));
   input.addEventListener("change", () => (field.isTyping = false), { capture: true }); // before those who read it
-  input.addEventListener("keydown", ({ key }) => key === "Escape" && restore(), { capture: true });
+  input.addEventListener("keydown", giveUp, { capture: true });
   input.addEventListener("blur", restore);
   return field;
 }

@@ -31,7 +31,12 @@ export class SaveView {
       ...buttons,
       close,
     ]);
-    this.root.addEventListener("keydown", (event) => event.key === "Escape" && this.close(), { signal });
+    const closeByKey = (/** @type {KeyboardEvent} */ event) => {
+      if (event.key !== "Escape") return;
+      event.preventDefault();
+      this.close();
+    };
+    this.root.addEventListener("keydown", closeByKey, { signal });
   }
 
   open() {
