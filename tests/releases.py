@@ -1,4 +1,4 @@
-"""The Python tests, and a drag in each lab, with other releases than constraints.txt names, in environments of their own.
+"""The Python tests, and a drag in each lab, with other releases than constraints.txt names, each in its environment.
 
     python -m tests.releases oldest newest torch       makes .venv-oldest and so on; wants a network
 
