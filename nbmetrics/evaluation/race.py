@@ -1,11 +1,11 @@
 """race(): draw from samplers until it is known which is best, and no longer; those that are worse drop out.
 
-Successive elimination: samplers that are not out draw half as many rows as they have, look by look. Who is out may come
-back: all are compared at each look. Nothing is decided before the leaders have 600 rows. At look k from there on, an
+Successive elimination: samplers that are not out draw half as many rows as they have, and at least 300 from there on.
+Who is out may come back: all are compared at each look, with the rows they have. At look k, counted from 300 rows, an
 interval of a difference of m samplers has the level 1 − 6α/(π²k²)/(m−1), so that with confidence 1 − α all differences
-from the best sampler lie in their intervals at all looks, and a wrong winner or tie needs one that does not. A winner
-beats all others once more with new rows alone, at least 300 of each sampler. That is so for many draws, by the normal
-approximation, and of kinds of rows that were seen; docs/race.md says how often it was so.
+from the best sampler lie in their intervals at all looks; a wrong winner or tie needs one that does not. Nothing is
+decided before 600 rows, and a winner beats all others by the new rows of its last look alone, too. That is so for many
+draws, by the normal approximation, and of kinds of rows that were seen; docs/race.md says how often it was so.
 
 Flow: `GivenClients` summarizes the clients once → `Draws` gives rows → each is scored → pairs → who is out → `Race`.
 """
@@ -160,9 +160,9 @@ class RunningRace:
     def looks(self) -> Iterator[int]:
         """Draw and look until the log says why it is over; yields how many draws came last, sampler by sampler."""
         draws, log, names = self._draws, self.log, list(self._draws.samplers)
-        live, scores, deciding = names, {}, 0
+        scores: dict[str, SamplerScore] = {}
+        live, counted = names, 0
         for look in itertools.count(1):
-            deciding += max(map(self._rows, live)) >= self._fresh
             new = self._new_draws(live)
             if not new:
                 return log.stop("budget spent", {})
@@ -171,7 +171,8 @@ class RunningRace:
                 fresh[name] = draws.draw(name, look, n)
                 yield n * self._parts
             scores |= {name: self._clients.score(draws.rows(name)) for name in new}
-            level = level_of(max(deciding, 1), log.error, len(names))
+            counted += max(map(self._rows, live)) >= self._fresh
+            level = level_of(max(counted, 1), log.error, len(names))
             bounds = differences(scores, level)
             out = beaten(bounds, names, log.tolerance)
             log.add(scores, {name: draws.count(name) for name in names}, out, level)

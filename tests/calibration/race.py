@@ -310,7 +310,9 @@ def main(runs=None, workers=1):
     pool = multiprocessing.get_context("spawn").Pool(workers) if workers > 1 else None
     try:
         for name in (*MAIN, *ALIKE, *FURTHER, *RARE, *HEAVY):
-            count = runs if name in (*MAIN, *ALIKE[:2]) else max(2, runs * 2 // 5 if name in (*RARE, *HEAVY) else runs // 5)
+            count = (
+                runs if name in (*MAIN, *ALIKE[:2]) else max(2, runs * 2 // 5 if name in (*RARE, *HEAVY) else runs // 5)
+            )
             print(row(name, count, pool)[0], flush=True)
     finally:
         if pool:

@@ -19,7 +19,7 @@ from nbmetrics.evaluation.race import RunningRace
 from nbmetrics.evaluation.race_result import RaceLog
 from nbmetrics.evaluation.race_scores import Bounds, GivenClients, SamplerScore
 from nbmetrics.metrics import metric_of
-from tests.calibration.race import Bandit
+from tests.calibration.race import RARE, Bandit, limit_race
 from tests.slow import by_default
 
 D = 3
@@ -130,7 +130,7 @@ def test_looks_grow_by_half_from_five_rows_a_feature():
     assert [race_module.first_rows(kid, d) for d in (2, 16, 2048)] == [50, 80, 1_000]
     for d, rows in ((2, [50, 75, 113, 170, 255, 300, 600, 900, 1350]), (64, [320, 640, 960, 1440])):
         clients = [np.random.default_rng(0).normal(size=(80, d))]
-        running = RunningRace(clients, {k: lambda n, rng: rng.normal(size=(n, d)) for k in "xy"}, "fid", "all", budget=9_000)
+        running = RunningRace(clients, {name: nm.Gaussian(np.zeros(d)) for name in "xy"}, "fid", "all", budget=9_000)
         counts = [0]
         for _ in rows:
             counts.append(running._grown(counts[-1]))
@@ -178,6 +178,54 @@ def test_alike_samplers_spend_the_budget_or_tie():
     assert "one and other tie: by FID-all they lie within 0.6" in tied.reason
     assert set(tied.table.groupby("look")["state"].last().tail(1)) == {"tied"}
     assert tied.clients_noise == "The clients' rows are taken as given."
+
+
+@pytest.mark.parametrize(("name", "runs"), by_default([(name, 8) for name in RARE], ("1 % garbage, d 8, KID", 8)))
+def test_garbage_that_the_first_rows_do_not_show_does_not_win(name, runs):
+    races = [limit_race(name, run)[0] for run in range(runs)]
+    assert sum(race.winner == "garbage" for race in races) <= 1 + runs * (1 - RARE[name][1]) ** 600
+
+
+class Changing:
+    """A sampler that gives other rows once it has given some."""
+
+    def __init__(self, first, rows, then):
+        self.first, self.rows, self.then = first, rows, then
+
+    def __call__(self, n, rng):
+        sampler = self.first if self.rows > 0 else self.then
+        self.rows -= n
+        return sampler(n, rng)
+
+
+def test_who_is_out_is_compared_again_and_may_win():
+    found = race({"unlucky": Changing(gaussian(4.0), 50, gaussian(1.1, 0.2)), "far": gaussian(2.2, 0.2)}, budget=20_000)
+    states = found.table[found.table["sampler"] == "unlucky"]["state"].tolist()
+    assert states[0] == "out: far is better" and states[-1] == "winner" == found.stopped
+
+
+def test_a_winner_wins_by_the_new_rows_alone_too():
+    fading = {"fading": Changing(gaussian(1.1, 0.2), 300, gaussian(3.0, 0.2)), "far": gaussian(3.0, 0.2)}
+    found = race(fading, budget=1_200)
+    assert found.winner is None and found.table["state"].tolist()[-1] == "out: fading is better"
+    spent = "The budget of 1,200 draws is spent, and fading leads by FID-all, but new rows alone have not confirmed it"
+    assert found.reason.startswith(spent)
+
+
+@pytest.mark.parametrize("by", ["all", "intra"])
+def test_a_verdict_has_600_rows_and_says_what_they_may_not_have_shown(by):
+    far = {"near": by_client(1.1), "far": by_client(5.0)} if by == "intra" else UNLIKE
+    for found in (race(far, by=by), race(far, by=by, tolerance=1e6), race(far, by=by, budget=600 * len(far))):
+        n = found.draws["near"]
+        assert n >= 600 and min(found.draws.values()) >= 350
+        assert f" A kind of rows rarer than 3/{n} may not have been seen: here {300 / n:.2g} %." in found.reason
+    assert {*found.table[found.table["look"] == found.table["look"].max()]["sampler"]} == {*far}  # all drew once more
+
+
+def test_the_sentence_of_a_winner_carries_the_caution():
+    heavy = {"near": lambda n, rng: rng.standard_t(4, size=(n, D)), "far": gaussian(9.0)}
+    found = race(heavy)
+    assert found.winner == "near" and f" (near: {found.cautions['near']}). A kind" in found.reason
 
 
 def test_a_tolerance_keeps_in_the_race_what_is_better_by_less():

@@ -23,7 +23,7 @@ BUDGETS = {
 
 
 def named(seed):
-    """A race in each setting of rare garbage and heavy tails: its winner, whether it is wrong, what its sentence says."""
+    """A race in each setting of rare garbage and heavy tails: its winner, whether it is wrong, whether it is told."""
     results = {}
     for name in (*RARE, *HEAVY):
         race, is_wrong = limit_race(name, 10_000 + seed)
@@ -69,7 +69,9 @@ def judge_decided(results):
     slack = 2.0 * math.sqrt(0.95 * 0.05 / total)
     for name, budget in BUDGETS.items():
         decided, wrong, draws = (sum(result[name][k] for result in results) for k in range(3))
-        line = f"{name}: won or tied {share(decided, total)} with {budget:,} draws at most (mean {draws / total:,.0f}), "
+        line = (
+            f"{name}: won or tied {share(decided, total)} with {budget:,} draws at most (mean {draws / total:,.0f}), "
+        )
         yield decided >= (0.95 - slack) * total, f"{line}wrong {share(wrong, total)}"
 
 
