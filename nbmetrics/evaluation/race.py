@@ -187,8 +187,9 @@ class RunningRace:
                 return log.stop("tie within the tolerance", bounds)
 
     def _wins_again(self, winner: str, fresh: Mapping[str, Sequence[np.ndarray]]) -> bool:
-        """Whether a sampler beats all others by these rows alone."""
-        bounds = differences({name: self._clients.score(rows) for name, rows in fresh.items()}, FRESH_LEVEL)
+        """Whether a sampler beats all others by these rows alone; where intervals are in doubt, as surely as by all."""
+        level = max(FRESH_LEVEL, 1.0 - self.log.error) if self.log.cautions else FRESH_LEVEL
+        bounds = differences({name: self._clients.score(rows) for name, rows in fresh.items()}, level)
         return winner == unbeaten(bounds, list(fresh), self.log.tolerance)
 
     def _rows(self, name: str) -> int:
