@@ -163,24 +163,26 @@ class RunningRace:
         scores: dict[str, SamplerScore] = {}
         live, counted = names, 0
         for look in itertools.count(1):
-            new = self._new_draws(live)
+            new, fresh = self._new_draws(live), {}
             if not new:
                 return log.stop("budget spent", {})
-            fresh = {}
-            for name, n in new.items():
-                fresh[name] = draws.draw(name, look, n)
-                yield n * self._parts
-            scores |= {name: self._clients.score(draws.rows(name)) for name in new}
-            counted += max(map(self._rows, live)) >= self._fresh
+            counted += max(self._rows(name) + n for name, n in new.items()) >= self._fresh
             level = level_of(max(counted, 1), log.error, len(names))
-            bounds = differences(scores, level)
-            out = beaten(bounds, names, log.tolerance)
+            while new:
+                for name, n in new.items():
+                    fresh[name] = draws.draw(name, look, n)
+                    yield n * self._parts
+                scores |= {name: self._clients.score(draws.rows(name)) for name in new}
+                bounds = differences(scores, level)
+                out = beaten(bounds, names, log.tolerance)
+                live = [name for name in names if name not in out]
+                is_ahead = len(live) == 1 and live[0] in fresh and self._rows(live[0]) >= 2 * self._fresh
+                new = {name: self._fresh for name in names if is_ahead and name not in fresh}
             log.add(scores, {name: draws.count(name) for name in names}, out, level)
-            live = [name for name in names if name not in out]
             if min(map(self._rows, live)) < 2 * self._fresh:
                 continue
             winner = unbeaten(bounds, names, log.tolerance)
-            if winner and len(new) == len(names) and self._wins_again(winner, fresh):
+            if winner and len(fresh) == len(names) and self._wins_again(winner, fresh):
                 return log.stop("winner", bounds)
             pairs = itertools.permutations(live, 2)
             if len(live) > 1 and log.tolerance and all(_is_within(bounds[pair], log.tolerance) for pair in pairs):
@@ -197,25 +199,24 @@ class RunningRace:
         return self._draws.count(name) // self._parts
 
     def _new_draws(self, live: Sequence[str]) -> dict[str, int]:
-        """How many rows of each part the next look takes of whom.
+        """How many rows of each part the next look takes of whom: of those that are left, and at last of all.
 
-        Of those that are left; of all where one is left, and where the budget has no other look beside that. The last
-        one takes the whole budget, for those that come near the first.
+        The last look is that after which the budget could not give new rows of all. It takes the whole budget, for those
+        that come near the first.
         """
         rows = {name: self._rows(name) for name in self._draws.samplers}
         most = max(rows[name] for name in live)
         left = self.log.budget // self._parts - sum(rows.values())
         new = {name: self._grown(most) - rows[name] for name in live}
         of_all = self._fresh * len(rows)
-        if most < self._fresh or (len(live) > 1 and sum(new.values()) + of_all <= left):
+        if most < self._fresh or sum(new.values()) + of_all <= left:
             return new
         if left < of_all:
             return {}
-        new = {name: max(self._fresh, n // 2) for name, n in rows.items()} | new
-        more = max(0, left - sum(new.values()))
-        if more < of_all:
-            near = [name for name, n in rows.items() if 2 * n >= most]
-            new |= {name: new[name] + more // len(near) for name in near}
+        new = dict.fromkeys(rows, self._fresh) | new
+        near = [name for name, n in rows.items() if 2 * n >= most]
+        more = max(0, left - sum(new.values())) // len(near)
+        new |= {name: new[name] + more for name in near}
         for place, name in enumerate(sorted(rows, key=new.__getitem__)):
             new[name] = min(new[name], left // (len(rows) - place))
             left -= new[name]
