@@ -149,7 +149,7 @@ class Race:
     >>> samplers = {"near": nm.Gaussian([0.1, 0]), "far": nm.Gaussian([2, 0])}
     >>> race = nm.race({"north": nm.Gaussian([0, 0]), "south": nm.Gaussian([0.2, 0])}, samplers)
     >>> race.winner, race.stopped, race.draws
-    ('near', 'winner', {'near': 50, 'far': 50})
+    ('near', 'winner', {'near': 600, 'far': 350})
     """
 
     table: pd.DataFrame
