@@ -201,7 +201,7 @@ def test_who_pays_and_from_which_weight_on_the_winner_changes(said):
 def test_how_many_times_the_rows_and_which_level(said):
     assert verdicts(said("14", None, None)) == [None, None]
     level = race_module.level_of(1, 0.05, 3)
-    for answer in ((4, level), (2**2, 1 - 2 * 0.05 / np.pi**2), (Fraction(4), 0.9899), (3.9, 0.99)):
+    for answer in ((4, level), (2**2, 1 - 3 * 0.05 / np.pi**2), (Fraction(4), 0.9848), (3.9, 0.985)):
         assert verdicts(said("14", *answer)) == [True, True]
     assert "not 1/n" in said("14", 2, None)[0] and "the other way" in said("14", 2**0.5, None)[0]
     assert "width" in said("14", 16, None)[0]
@@ -209,10 +209,10 @@ def test_how_many_times_the_rows_and_which_level(said):
         (1 - 0.3 / np.pi**2, "the whole look"),
         (1 - level, "1 minus"),
         (0.95, "at once"),
-        (0.5, "pair"),
+        (0.5, "others"),
     ):
         assert why in said("14", 4, wrong)[1]
-    assert "may not spend all" in said("14", 4, 1 - 0.05 / 3)[1]
+    assert "may not spend all" in said("14", 4, 1 - 0.05 / 2)[1]
 
 
 def test_a_lesson_that_the_middle_does_not_answer(said):

@@ -52,9 +52,9 @@ def two_sample(a, b, *args, **options):
 
 def raced(federation, samplers, *args, **options):
     """Race, and check what comes out: a reason, scores that are finite or explained, no more draws than the budget."""
-    race = nm.race(federation, samplers, *args, **{"budget": 400, "progress": False, **options})
+    race = nm.race(federation, samplers, *args, **{"budget": 1_300, "progress": False, **options})
     assert race.reason.endswith(".") and (race.winner is None) == (race.stopped != "winner")
-    assert sum(race.draws.values()) <= options.get("budget", 400)
+    assert sum(race.draws.values()) <= options.get("budget", 1_300)
     low, score, high = race.table[["low", "score", "high"]].to_numpy().T
     assert ((low <= score) & (score <= high) | (np.isnan(low) & np.isnan(high))).all()
     assert race.cautions or np.isfinite(low).all()

@@ -1,9 +1,11 @@
 """race(): draw from samplers until it is known which is best, and no longer; those that are worse drop out.
 
-Successive elimination: all samplers that are left are looked at after n₀ rows each, 1.5 n₀, 1.5² n₀, … At look k of m
-samplers each interval of a difference has the level 1 − 6α/(π²k²)/(m(m−1)/2), so that with confidence 1 − α all
-intervals of all pairs hold at all looks, however long the race goes on. That is so for many draws, by the normal
-approximation; docs/race.md says how often it was so.
+Successive elimination: samplers that are not out draw half as many rows as they have, and at least 300 from there on.
+Who is out may come back: all are compared at each look, with the rows they have. At look k, counted from 300 rows, an
+interval of a difference of m samplers has the level 1 − 6α/(π²k²)/(m−1), so that with confidence 1 − α all differences
+from the best sampler lie in their intervals at all looks; a wrong winner or tie needs one that does not. Nothing is
+decided before 600 rows, and a winner beats all others by the new rows of its last look alone, too. That is so for many
+draws, by the normal approximation, and of kinds of rows that were seen; docs/race.md says how often it was so.
 
 Flow: `GivenClients` summarizes the clients once → `Draws` gives rows → each is scored → pairs → who is out → `Race`.
 """
@@ -14,6 +16,8 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from ..distributions import check_draw
 from ..errors import InvalidInput, check_choice, check_count, check_number
@@ -29,8 +33,10 @@ from .race_scores import AGGREGATES, Bounds, GivenClients, SamplerScore, check_m
 # Rows of a sampler at the first look: so many a feature, and at least these; KID has no bias of few rows.
 FIRST_ROWS_PER_FEATURE, MIN_FIRST_ROWS, MAX_FIRST_ROWS_OF_KID = 5, 50, 1_000
 GROWTH = 1.5
-# A last look that the budget cuts short takes place if it adds at least this share to the rows.
-MIN_LAST_SHARE = 0.05
+# New rows of each sampler without which no winner is named, and rows of a winner before these.
+FRESH_ROWS = 300
+# The level of a difference by the new rows alone: a second test beside that of all rows, which keeps the error.
+FRESH_LEVEL = 0.6
 MIN_ERROR, MAX_ERROR = 1e-9, 0.5
 BUDGET = 100_000
 
@@ -61,9 +67,10 @@ def race(
     metric : "fid", corrected for the number of draws, or "kid"; or such a `Metric`
     by : "all" (pooled clients), "avg", "worst" (the client with the highest score) or "intra" (each client with what
         was made for it)
-    budget : draws at most, of all samplers together. The first look takes 5 rows of each a feature and at least 50, by
-        "kid" at most 1,000; by "intra" so many for each client
-    error : how often the race may name a wrong winner, or a wrong tie; 1e-9 to 0.5
+    budget : draws at most, of all samplers together, at least 600 for each: a winner has 300 rows, by "fid" 5 a feature
+        if that is more, and wins again with as many new ones of each sampler
+    error : how often the race may name a wrong winner, or a wrong tie, by what the rows show; 1e-9 to 0.5. A kind of
+        rows of share p that was not drawn adds at most (1 − p)ⁿ, n the rows of the winner
     tolerance : 0 or more, in units of the score: a sampler is out when another is better by more than this, and those
         that are left tie when none is better than another by more
     seed : of all draws: look k of a sampler is drawn with the seed (seed, its name, k), whoever else races
@@ -78,7 +85,7 @@ def race(
     ------
     InvalidInput
         For samplers of which no more rows can be drawn or that repeat their rows, a metric without influence values, a
-        budget below the first look, a store of another race; otherwise as `evaluate` does.
+        budget that names no winner, a store of another race; otherwise as `evaluate` does.
 
     Source: successive elimination (Even-Dar et al. 2006, JMLR 7), with intervals by influence values.
 
@@ -141,9 +148,10 @@ class RunningRace:
         self._parts = len(names) if by == "intra" else 1
         budget = check_draw(budget, federation.dim, "budget")
         self._first = first_rows(chosen, federation.dim)
-        least = self._first * self._parts
+        self._fresh = max(self._first, math.ceil(FRESH_ROWS / self._parts))
+        least = 2 * self._fresh * self._parts
         if budget < least * len(sources):
-            seen = f"is {budget:,}, and the first look at {len(sources)} samplers takes {least:,} draws of each"
+            seen = f"is {budget:,}, and a race of {len(sources)} samplers takes at least {least:,} draws of each"
             raise InvalidInput("budget", seen, f"Give at least {least * len(sources):,}")
         self._clients = GivenClients(federation, chosen, by, seed)
         self._draws = Draws(sources, federation.dim, seed, store)
@@ -151,32 +159,74 @@ class RunningRace:
 
     def looks(self) -> Iterator[int]:
         """Draw and look until the log says why it is over; yields how many draws came last, sampler by sampler."""
-        draws, log, live = self._draws, self.log, list(self._draws.samplers)
+        draws, log, names = self._draws, self.log, list(self._draws.samplers)
+        scores: dict[str, SamplerScore] = {}
+        live, counted = names, 0
         for look in itertools.count(1):
-            new = self._new_draws(look, len(live))
+            new, fresh = self._new_draws(live), {}
             if not new:
                 return log.stop("budget spent", {})
-            for name in live:
-                draws.draw(name, look, new)
-                yield new * self._parts
-            level = level_of(look, log.error, len(draws.samplers))
-            scores = {name: self._clients.score(draws.rows(name)) for name in live}
-            bounds = differences(scores, level)
-            out = beaten(bounds, live, log.tolerance)
-            log.add(scores, {name: draws.count(name) for name in live}, out, level)
-            live = [name for name in live if name not in out]
-            if len(live) == 1:
+            counted += max(self._rows(name) + n for name, n in new.items()) >= self._fresh
+            level = level_of(max(counted, 1), log.error, len(names))
+            while new:
+                for name, n in new.items():
+                    fresh[name] = draws.draw(name, look, n)
+                    yield n * self._parts
+                scores |= {name: self._clients.score(draws.rows(name)) for name in new}
+                bounds = differences(scores, level)
+                out = beaten(bounds, names, log.tolerance)
+                live = [name for name in names if name not in out]
+                is_ahead = len(live) == 1 and live[0] in fresh and self._rows(live[0]) >= 2 * self._fresh
+                new = {name: self._fresh for name in names if is_ahead and name not in fresh}
+            log.add(scores, {name: draws.count(name) for name in names}, out, level)
+            if min(map(self._rows, live)) < 2 * self._fresh:
+                continue
+            winner = unbeaten(bounds, names, log.tolerance)
+            if winner and len(fresh) == len(names) and self._wins_again(winner, fresh):
                 return log.stop("winner", bounds)
             pairs = itertools.permutations(live, 2)
-            if log.tolerance and all(_is_within(bounds[pair], log.tolerance) for pair in pairs):
+            if len(live) > 1 and log.tolerance and all(_is_within(bounds[pair], log.tolerance) for pair in pairs):
                 return log.stop("tie within the tolerance", bounds)
 
-    def _new_draws(self, look: int, live: int) -> int:
-        """How many rows a look takes of each part of so many samplers; 0 where the budget has too few left."""
-        before = rows_until(look - 1, self._first) if look > 1 else 0
-        left = self.log.budget - sum(map(self._draws.count, self._draws.samplers))
-        new = min(rows_until(look, self._first) - before, left // (self._parts * live))
-        return 0 if new < max(1.0, MIN_LAST_SHARE * before) else new
+    def _wins_again(self, winner: str, fresh: Mapping[str, Sequence[np.ndarray]]) -> bool:
+        """Whether a sampler beats all others by these rows alone; where intervals are in doubt, as surely as by all."""
+        level = max(FRESH_LEVEL, 1.0 - self.log.error) if self.log.cautions else FRESH_LEVEL
+        bounds = differences({name: self._clients.score(rows) for name, rows in fresh.items()}, level)
+        return winner == unbeaten(bounds, list(fresh), self.log.tolerance)
+
+    def _rows(self, name: str) -> int:
+        """How many rows of each part of a sampler there are."""
+        return self._draws.count(name) // self._parts
+
+    def _new_draws(self, live: Sequence[str]) -> dict[str, int]:
+        """How many rows of each part the next look takes of whom: of those that are left, and at last of all.
+
+        The last look is that after which the budget could not give new rows of all. It takes the whole budget, and those
+        that come near the first get what is over.
+        """
+        rows = {name: self._rows(name) for name in self._draws.samplers}
+        most = max(rows[name] for name in live)
+        left = self.log.budget // self._parts - sum(rows.values())
+        new = {name: self._grown(most) - rows[name] for name in live}
+        of_all = self._fresh * len(rows)
+        if most < self._fresh or sum(new.values()) + of_all <= left:
+            return new
+        if left < of_all:
+            return {}
+        new = dict.fromkeys(rows, self._fresh) | new
+        near = [name for name, n in rows.items() if 2 * n >= most]
+        more = max(0, left - sum(new.values())) // len(near)
+        new |= {name: new[name] + more for name in near}
+        for place, name in enumerate(sorted(rows, key=new.__getitem__)):
+            new[name] = min(new[name], left // (len(rows) - place))
+            left -= new[name]
+        return new
+
+    def _grown(self, rows: int) -> int:
+        """How many rows a sampler has at the look after that with so many."""
+        if rows < self._fresh:
+            return min(max(self._first, math.ceil(rows * GROWTH)), self._fresh)
+        return max(math.ceil(rows * GROWTH), rows + self._fresh)
 
     def result(self) -> Race:
         """Return the result of a race that is over."""
@@ -194,12 +244,7 @@ def first_rows(metric: Any, dim: int) -> int:
 
 def level_of(look: int, error: float, samplers: int) -> float:
     """The level of an interval of a difference at look 1, 2, …, of so many samplers at the start."""
-    return 1.0 - 6.0 * error / (math.pi * look) ** 2 / math.comb(samplers, 2)
-
-
-def rows_until(look: int, first: int) -> int:
-    """How many rows of a sampler there are after look 1, 2, …"""
-    return math.ceil(first * GROWTH ** (look - 1) - 1e-9)
+    return 1.0 - 6.0 * error / (math.pi * look) ** 2 / (samplers - 1)
 
 
 def differences(scores: Mapping[str, SamplerScore], level: float) -> dict[tuple[str, str], Bounds]:
@@ -216,6 +261,14 @@ def beaten(bounds: Mapping[tuple[str, str], Bounds], live: Sequence[str], tolera
         if better:
             out[name] = better[lowest([-bounds[name, other].value for other in better])]
     return out
+
+
+def unbeaten(bounds: Mapping[tuple[str, str], Bounds], names: Sequence[str], tolerance: float) -> str | None:
+    """Return who is better than each other by more than the tolerance."""
+    for name in names:
+        if all(bounds[other, name].low > tolerance for other in names if other != name):
+            return name
+    return None
 
 
 def _is_within(bounds: Bounds, tolerance: float) -> bool:

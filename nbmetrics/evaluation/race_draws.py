@@ -52,6 +52,8 @@ def as_samplers(samplers: Any, by: str, federation: Federation, clients: Sequenc
 
 def _sources(name: Any, source: Any, by: str, federation: Federation, clients: Sequence[str]) -> list[Generator]:
     who = f"sampler {shown(name)}"
+    if name is None:
+        raise InvalidInput(who, "has no name", "Give names as text")
     try:
         if by == "intra" and not isinstance(source, (Generator, Mapping)):
             source = Generator.by_client(source)
@@ -94,13 +96,14 @@ class Draws:
             for name in samplers:
                 self._check_sampler(name)
 
-    def draw(self, name: str, look: int, n: int) -> None:
-        """Draw n more rows, or find them, of each part of a sampler; all parts or none."""
+    def draw(self, name: str, look: int, n: int) -> list[np.ndarray]:
+        """Draw n more rows, or find them, of each part of a sampler; all parts or none. Returns them."""
         new = [self._kept_or_drawn(name, look, n, part) for part in range(len(self.samplers[name]))]
         for rows, more in zip(self._parts[name], new, strict=True):
             if rows:
                 _check_other_rows(name, rows[0], more)
             rows.append(more)
+        return new
 
     def rows(self, name: str) -> list[np.ndarray]:
         """All rows of a sampler, one array for each part."""

@@ -44,11 +44,12 @@ def draw_race(table: pd.DataFrame, label: str, result: str) -> Figure:
 
 
 def _zoom(table: pd.DataFrame, ax: Any) -> list[str]:
-    """Show what lasted more than a look, and return who is above that."""
-    lasted = table[table.groupby("sampler")["look"].transform("max") > 1]
+    """Show what was not out at the first look, and return who is above that."""
+    is_out = (table["look"] == 1) & table["state"].str.startswith("out")
+    lasted = table[~table["sampler"].isin(table[is_out]["sampler"])]
     last = lasted[["low", "high"]].to_numpy()
     low, high = (np.nanmin(last), np.nanmax(last)) if np.isfinite(last).any() else (0.0, 0.0)
-    if low == high:
+    if low == high or lasted["sampler"].nunique() < 2:
         return []
     margin = 0.06 * (high - low)
     ax.set_ylim(low - margin, high + margin)

@@ -35,6 +35,8 @@ class RaceLog:
     looks : rows of the table
     stopped : "winner", "tie within the tolerance", "budget spent" or "interrupted"; "" while it runs
     left : who is not out
+    draws : name -> rows drawn
+    cautions : name -> why its interval is missing or doubtful
     """
 
     label: str
@@ -44,32 +46,33 @@ class RaceLog:
     looks: list[dict[str, Any]] = field(default_factory=list)
     stopped: str = ""
     left: list[str] = field(default_factory=list)
+    draws: dict[str, int] = field(default_factory=dict)
     cautions: dict[str, str] = field(default_factory=dict)
     margin: tuple[str, Bounds] | None = None
 
     def add(
         self, scores: Mapping[str, SamplerScore], draws: Mapping[str, int], out: Mapping[str, str], level: float
     ) -> None:
-        """Add a look: the scores of those that raced, and who is out by whom."""
+        """Add a look: the scores of all by their rows so far, and who is out by whom. Who drew rows gets a row."""
         look = self.looks[-1]["look"] + 1 if self.looks else 1
         self.left = [name for name in scores if name not in out]
         self.cautions = {name: score.caution for name, score in scores.items() if score.caution}
-        for name, score in scores.items():
-            bounds = score.interval(level)
+        for name in (name for name in scores if draws[name] > self.draws.get(name, 0)):
+            bounds = scores[name].interval(level)
             ends = {"score": bounds.value, "low": bounds.low, "high": bounds.high}
             state = f"out: {out[name]} is better" if name in out else "racing"
             self.looks.append({"look": look, "sampler": name, "draws": draws[name], **ends, "state": state})
+        self.draws = dict(draws)
 
     def stop(self, why: str, bounds: Mapping[tuple[str, str], Bounds]) -> None:
         """End the race; `bounds` : of the differences at the last look."""
         self.stopped = why
         state = {"winner": "winner", "tie within the tolerance": "tied"}.get(why)
-        last = [row for row in self.looks if row["look"] == self.looks[-1]["look"]]
-        for row in last:
-            if state and row["sampler"] in self.left:
-                row["state"] = state
+        last = {row["sampler"]: row for row in self.looks}
+        for name in self.left if state else ():
+            last[name]["state"] = state
         if self.winner is not None:
-            others = [row["sampler"] for row in last if row["sampler"] != self.winner]
+            others = [name for name in last if name != self.winner]
             nearest = others[order([bounds[name, self.winner].value for name in others])[0]]
             self.margin = nearest, bounds[nearest, self.winner]
 
@@ -83,20 +86,32 @@ class RaceLog:
         left, sure = joined(self.left), f"{1.0 - self.error:.12g}"
         within = f" to within {self.tolerance:g}" if self.tolerance else ""
         apart = f"{self.label} does not tell {left} apart{within}"
+        if len(self.left) == 1:
+            apart = f"{left} leads by {self.label}{within}, but new rows alone have not confirmed it"
         if self.margin is not None:
             other, bounds = self.margin
             values = [_number(value, bounds) for value in bounds]
-            worse = f"{other}, the last to drop out, is worse by {values[0]} ({values[1]} to {values[2]})"
-            return f"{self.winner} is best by {self.label} with confidence {sure}: {worse}."
+            worse = f"{other}, the next best, is worse by {values[0]} ({values[1]} to {values[2]})"
+            first = f"{self.winner} is best by {self.label} with confidence {sure}: {worse}"
+            return f"{first}{self._caution(other, *self.draws)}. {self._unseen()}"
         if self.stopped == "tie within the tolerance":
-            return f"{left} tie: by {self.label} they lie within {self.tolerance:g} of each other, confidence {sure}."
+            first = f"{left} tie: by {self.label} they lie within {self.tolerance:g} of each other, confidence {sure}"
+            return f"{first}{self._caution(*self.draws)}. {self._unseen()}"
         if not self.looks:
             return "The race was interrupted before its first look."
         if self.stopped == "interrupted":
             return f"The race was interrupted, and {apart} by then."
-        unknown = next((name for name in self.left if name in self.cautions), None)
-        because = f" ({unknown}: {self.cautions[unknown]})" if unknown else ""
-        return f"The budget of {self.budget:,} draws is spent, and {apart}{because}."
+        return f"The budget of {self.budget:,} draws is spent, and {apart}{self._caution()}."
+
+    def _caution(self, *others: str) -> str:
+        """The first caution of those that are left and then of others, in brackets."""
+        doubtful = next((name for name in (*self.left, *others) if name in self.cautions), None)
+        return f" ({doubtful}: {self.cautions[doubtful]})" if doubtful else ""
+
+    def _unseen(self) -> str:
+        """Which rows no sampler that is left may have shown: n draws miss a share of 3/n in 5 % of the cases."""
+        n = min(self.draws[name] for name in self.left)
+        return f"A kind of rows rarer than 3/{n} may not have been seen: here {numeral(300.0 / n, '.2g')} %."
 
 
 def _number(value: float, beside: Bounds) -> str:
@@ -118,7 +133,7 @@ class Race:
 
     Attributes
     ----------
-    table : DataFrame look, sampler, draws, score, low, high, state: a row a look and sampler that raced. draws are
+    table : DataFrame look, sampler, draws, score, low, high, state: a row a look and sampler that drew rows. draws are
         those of the sampler up to the look; low and high the interval of its score that is due to its draws, at the
         level of a difference at this look
     winner : its name; None unless the race was won
@@ -134,7 +149,7 @@ class Race:
     >>> samplers = {"near": nm.Gaussian([0.1, 0]), "far": nm.Gaussian([2, 0])}
     >>> race = nm.race({"north": nm.Gaussian([0, 0]), "south": nm.Gaussian([0.2, 0])}, samplers)
     >>> race.winner, race.stopped, race.draws
-    ('near', 'winner', {'near': 50, 'far': 50})
+    ('near', 'winner', {'near': 600, 'far': 350})
     """
 
     table: pd.DataFrame

@@ -31,7 +31,7 @@ def test_generators_are_drawn_from_until_stopped_and_those_that_are_worse_drop_o
     budget.fill("900000")
     budget.press("Tab")
     page.keyboard.press("Enter")
-    expect(card.get_by_role("row").filter(has_text="far")).to_contain_text("out at look 1")
+    expect(card.get_by_role("row").filter(has_text="far")).to_contain_text("out of the race")
     card.get_by_role("button", name="Stop").press("Enter")
     expect(card).to_contain_text("The race was interrupted, and FID-avg does not tell near and twin apart by then.")
     lab = page.python.names["lab"]
@@ -45,7 +45,7 @@ def test_generators_are_drawn_from_until_stopped_and_those_that_are_worse_drop_o
     lab.export_html(saved)
     page.goto(saved.as_uri())
     root.get_by_role("tab", name="How stable").click()
-    expect(card.get_by_role("row").filter(has_text="far")).to_contain_text("out at look 1")
+    expect(card.get_by_role("row").filter(has_text="far")).to_contain_text("out of the race")
     expect(card.get_by_role("button")).to_have_count(0)
 
 

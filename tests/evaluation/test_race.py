@@ -15,10 +15,11 @@ from scipy.stats import norm
 import nbmetrics as nm
 from nbmetrics.evaluation import race as race_module
 from nbmetrics.evaluation.influence import Variance
+from nbmetrics.evaluation.race import RunningRace
 from nbmetrics.evaluation.race_result import RaceLog
 from nbmetrics.evaluation.race_scores import Bounds, GivenClients, SamplerScore
 from nbmetrics.metrics import metric_of
-from tests.calibration.race import Bandit
+from tests.calibration.race import RARE, Bandit, limit_race
 from tests.slow import by_default
 
 D = 3
@@ -116,9 +117,9 @@ def test_the_bounds_of_a_difference_of_maxima_hold_wherever_the_targets_lie():
 
 
 @pytest.mark.parametrize("samplers", [2, 3, 7])
-def test_the_error_is_spent_over_looks_and_pairs(samplers):
-    pairs = samplers * (samplers - 1) / 2
-    spent = [pairs * (1.0 - race_module.level_of(look, 0.05, samplers)) for look in range(1, 20_000)]
+def test_the_error_is_spent_over_looks_and_the_differences_from_the_best(samplers):
+    others = samplers - 1
+    spent = [others * (1.0 - race_module.level_of(look, 0.05, samplers)) for look in range(1, 20_000)]
     assert spent[0] == pytest.approx(0.05 * 6 / math.pi**2)
     assert 0.0499 < math.fsum(spent) < 0.05
 
@@ -127,7 +128,13 @@ def test_looks_grow_by_half_from_five_rows_a_feature():
     fid, kid = metric_of("fid"), metric_of("kid")
     assert [race_module.first_rows(fid, d) for d in (2, 16, 2048)] == [50, 80, 10_240]
     assert [race_module.first_rows(kid, d) for d in (2, 16, 2048)] == [50, 80, 1_000]
-    assert [race_module.rows_until(look, 80) for look in (1, 2, 3, 4)] == [80, 120, 180, 270]
+    for d, rows in ((2, [50, 75, 113, 170, 255, 300, 600, 900, 1350]), (64, [320, 640, 960, 1440])):
+        clients = [np.random.default_rng(0).normal(size=(80, d))]
+        running = RunningRace(clients, {name: nm.Gaussian(np.zeros(d)) for name in "xy"}, "fid", "all", budget=9_000)
+        counts = [0]
+        for _ in rows:
+            counts.append(running._grown(counts[-1]))
+        assert counts[1:] == rows
 
 
 def test_a_race_is_won_and_the_table_says_who_dropped_out_when():
@@ -138,10 +145,10 @@ def test_a_race_is_won_and_the_table_says_who_dropped_out_when():
     assert last.loc["near", "state"] == "winner" and last.loc["farther", "state"] == "out: near is better"
     assert last["draws"].to_dict() == found.draws and found.draws["farther"] < found.draws["near"]
     for name, rows in found.table.groupby("sampler"):
-        assert (rows["look"].to_numpy() == np.arange(1, len(rows) + 1)).all(), name
+        assert rows["draws"].is_monotonic_increasing and rows["draws"].is_unique, name
         assert (rows["low"] < rows["score"]).all() and (rows["score"] < rows["high"]).all()
     lines = repr(found).splitlines()
-    assert lines[0].startswith("near is best by FID-all with confidence 0.95: far, the last to drop out, is worse by ")
+    assert lines[0].startswith("near is best by FID-all with confidence 0.95: far, the next best, is worse by ")
     assert lines == [found.reason, found.clients_noise]
     (ax,) = found.plot().axes
     assert ax.get_xlabel() == "draws of the sampler\nabove, out at the first look: farther"
@@ -173,6 +180,54 @@ def test_alike_samplers_spend_the_budget_or_tie():
     assert tied.clients_noise == "The clients' rows are taken as given."
 
 
+@pytest.mark.parametrize(("name", "runs"), by_default([(name, 8) for name in RARE], ("1 % garbage, d 8, KID", 8)))
+def test_garbage_that_the_first_rows_do_not_show_does_not_win(name, runs):
+    races = [limit_race(name, run)[0] for run in range(runs)]
+    assert sum(race.winner == "garbage" for race in races) <= 1 + runs * (1 - RARE[name][1]) ** 600
+
+
+class Changing:
+    """A sampler that gives other rows once it has given some."""
+
+    def __init__(self, first, rows, then):
+        self.first, self.rows, self.then = first, rows, then
+
+    def __call__(self, n, rng):
+        sampler = self.first if self.rows > 0 else self.then
+        self.rows -= n
+        return sampler(n, rng)
+
+
+def test_who_is_out_is_compared_again_and_may_win():
+    found = race({"unlucky": Changing(gaussian(4.0), 50, gaussian(1.1, 0.2)), "far": gaussian(2.2, 0.2)}, budget=20_000)
+    states = found.table[found.table["sampler"] == "unlucky"]["state"].tolist()
+    assert states[0] == "out: far is better" and states[-1] == "winner" == found.stopped
+
+
+def test_a_winner_wins_by_the_new_rows_alone_too():
+    fading = {"fading": Changing(gaussian(1.1, 0.2), 300, gaussian(3.0, 0.2)), "far": gaussian(3.0, 0.2)}
+    found = race(fading, budget=1_200)
+    assert found.winner is None and found.table["state"].tolist()[-1] == "out: fading is better"
+    spent = "The budget of 1,200 draws is spent, and fading leads by FID-all, but new rows alone have not confirmed it"
+    assert found.reason.startswith(spent)
+
+
+@pytest.mark.parametrize("by", ["all", "intra"])
+def test_a_verdict_has_600_rows_and_says_what_they_may_not_have_shown(by):
+    far = {"near": by_client(1.1), "far": by_client(5.0)} if by == "intra" else UNLIKE
+    for found in (race(far, by=by), race(far, by=by, tolerance=1e6), race(far, by=by, budget=600 * len(far))):
+        n = found.draws["near"]
+        assert n >= 600 and min(found.draws.values()) >= 350
+        assert f" A kind of rows rarer than 3/{n} may not have been seen: here {300 / n:.2g} %." in found.reason
+    assert {*found.table[found.table["look"] == found.table["look"].max()]["sampler"]} == {*far}  # all drew once more
+
+
+def test_the_sentence_of_a_winner_carries_the_caution():
+    heavy = {"near": lambda n, rng: rng.standard_t(4, size=(n, D)), "far": gaussian(9.0)}
+    found = race(heavy)
+    assert found.winner == "near" and f" (near: {found.cautions['near']}). A kind" in found.reason
+
+
 def test_a_tolerance_keeps_in_the_race_what_is_better_by_less():
     scores = {"a": score_of([1.0], [0.01]), "b": score_of([1.2], [0.01]), "c": score_of([2.0], [0.01])}
     bounds = race_module.differences(scores, 0.95)
@@ -183,7 +238,7 @@ def test_a_tolerance_keeps_in_the_race_what_is_better_by_less():
 
 def share_won(error, runs=50):
     """Of races of two alike how many name a winner."""
-    options = {"budget": 500, "error": error}
+    options = {"budget": 1_200, "error": error}
     return np.mean([race(ALIKE, FEDERATION, seed=run, **options).winner is not None for run in range(runs)])
 
 
@@ -244,7 +299,7 @@ def test_a_race_that_was_killed_goes_on_from_its_store(tmp_path):
 
 
 def test_a_larger_budget_goes_on_and_damaged_files_are_drawn_again(tmp_path):
-    small, large = race(ALIKE, budget=1_000, store=tmp_path), race(ALIKE, budget=3_000)
+    small, large = race(ALIKE, budget=1_500, store=tmp_path), race(ALIKE, budget=3_000)
     assert small.stopped == "budget spent"
     for path in sorted(tmp_path.glob("*.npy"))[::2]:
         path.write_bytes(path.read_bytes()[:100])
@@ -269,10 +324,10 @@ DAMAGED = {
 
 @pytest.mark.parametrize("kind", DAMAGED)
 def test_whatever_a_file_of_the_store_holds_it_is_drawn_again(kind, tmp_path):
-    whole = race(ALIKE, budget=500, store=tmp_path)
+    whole = race(ALIKE, budget=1_200, store=tmp_path)
     for path in tmp_path.glob("*-50-0.npy"):
         path.write_bytes(DAMAGED[kind])
-    assert same(race(ALIKE, budget=500, store=tmp_path), whole)
+    assert same(race(ALIKE, budget=1_200, store=tmp_path), whole)
 
 
 @pytest.mark.parametrize(
@@ -296,7 +351,7 @@ def test_samplers_without_spread_are_drawn_without_a_warning():
     constant = lambda n, rng: np.ones((n, D))  # noqa: E731
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        race({"one": constant, "other": constant}, budget=300).plot()
+        race({"one": constant, "other": constant}, budget=1_200).plot()
 
 
 def test_a_tiny_error_is_no_certainty():
@@ -304,7 +359,7 @@ def test_a_tiny_error_is_no_certainty():
 
 
 def test_a_store_refuses_another_model_seed_or_folder(tmp_path):
-    race(ALIKE, budget=500, store=tmp_path)
+    race(ALIKE, budget=1_200, store=tmp_path)
     with pytest.raises(nm.InvalidInput, match="sampler 'other' gives other rows"):
         race({**ALIKE, "other": gaussian(1.31)}, store=tmp_path)
     with pytest.raises(nm.InvalidInput, match="the same seed"):
@@ -361,7 +416,7 @@ def test_images_go_through_the_extractor_of_the_clients():
 
 def test_heavy_tails_have_no_interval_and_the_reason_says_so():
     tailed = {name: lambda n, rng: rng.standard_t(1.5, size=(n, D)) for name in ("x", "y")}
-    found = race(tailed, budget=600)
+    found = race(tailed, budget=1_200)
     assert found.stopped == "budget spent" and ("lengths of rows vary" in found.reason or not found.cautions)
     assert found.cautions
 
@@ -373,6 +428,7 @@ def frames(columns):
 FRAMES = {"a": frames("xyz")(40, RNG)}
 REFUSED = {
     "one sampler": (lambda: race({"a": gaussian(1)}), "samplers", "at least 2"),
+    "no name": (lambda: race({None: gaussian(1), "b": gaussian(1)}), "sampler None", "names"),
     "no dict": (lambda: race([gaussian(1)] * 2), "samplers", "dict name"),
     "rows": (lambda: race({"a": CLIENTS["north"], "b": gaussian(1)}), "sampler 'a'", "function"),
     "few rows": (lambda: race({"a": lambda n, rng: np.zeros((n - 1, D)), "b": gaussian(1)}), "'a'", "Return n rows"),
@@ -385,7 +441,7 @@ REFUSED = {
     "metric": (lambda: race(metric="vendi"), "metric", '"kid"'),
     "metric of the clients": (lambda: race(metric="fid_infinity"), "metric", '"fid"'),
     "by": (lambda: race(by="gap"), "by", "worst"),
-    "budget": (lambda: race(budget=149), "budget", "at least 150"),
+    "budget": (lambda: race(budget=1_799), "budget", "at least 1,800"),
     "error": (lambda: race(error=0), "error", "number from"),
     "tolerance": (lambda: race(tolerance=-1), "tolerance", "at least 0"),
     "seed": (lambda: race(seed=-1), "seed", "at least 0"),
@@ -412,8 +468,9 @@ def test_an_error_in_a_sampler_is_told_with_its_name():
 
 
 def test_the_lower_end_of_a_winners_margin_does_not_read_as_zero():
-    log = RaceLog("FID-all", 0.05, 0.0, 1_000, looks=[{"look": 1, "sampler": "a"}], stopped="winner", left=["a"])
+    looks, draws = [{"look": 1, "sampler": "a"}], {"a": 600, "b": 350}
+    log = RaceLog("FID-all", 0.05, 0.0, 1_200, looks=looks, stopped="winner", left=["a"], draws=draws)
     log.margin = "b", Bounds(0.0961, 0.0021, 0.1901)
-    assert log.reason.endswith("is worse by 0.096 (0.002 to 0.190).")
+    assert "is worse by 0.096 (0.002 to 0.190). " in log.reason
     log.margin = "b", Bounds(1.0, 0.5, 1.5)
-    assert log.reason.endswith("is worse by 1.0 (0.5 to 1.5).")
+    assert "is worse by 1.0 (0.5 to 1.5). " in log.reason

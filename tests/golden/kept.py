@@ -96,7 +96,7 @@ def make_kept(release):
         said["store"] = told(evaluated("intervals", data, store=store))
         release.pack("kept/store.zip", store)
         said["records"] = {key: record["value"] for key, record in Store(store)._cells.items()}
-        said["race"] = raced(race, data, 400)
+        said["race"] = raced(race, data, 2_000)
         release.pack("kept/race.zip", race)
     make_account(release.path("kept/ward.account"), data)
     said["account"] = account_of(release.path("kept/ward.account"))

@@ -37,7 +37,7 @@ export class DrawCard {
     this.scale = new Scale();
     this.most = NaN;
     this.what = el("p", { class: "nbm-note" });
-    this.budget = el("input", { type: "number", min: "100", max: String(MAX_BUDGET), step: "any" });
+    this.budget = el("input", { type: "number", min: "1200", max: String(MAX_BUDGET), step: "any" });
     this.budget.value = String(DEFAULT_BUDGET);
     this.button = el("button", { type: "button" }, ["Draw"]);
     this.stop = el("button", { type: "button" }, ["Stop"]);
@@ -108,8 +108,8 @@ export class DrawCard {
     if (key === this.painted) return;
     this.painted = key;
     const rows = lastLooks(looks);
-    const going = rows.filter(({ look }) => look === rows[0]?.look).map(spanOf);
-    this.most = Math.max(...(going.length > 1 ? going : rows.map(spanOf)).map(({ high }) => high));
+    const going = rows.filter((row, place) => place < 2 || !isOut(row)).map(spanOf);
+    this.most = Math.max(...going.map(({ high }) => high));
     const drawn = rows.map((row) => this.onScale(row)).filter(({ value }) => Number.isFinite(value));
     this.scale.fit(String(looks.length), drawn);
     this.body.replaceChildren(...rows.map((row) => this.makeRow(row, rows[0])));
@@ -162,11 +162,11 @@ function isOf({ metric, by: own, weights, generators }, scene, shares, by, racin
   );
 }
 
-/** The last look at each, those that lasted longest first, then by score. @param {Look[]} looks */
+/** The last look at each, those that are not out first, then by score. @param {Look[]} looks */
 function lastLooks(looks) {
   const last = [...new Map(looks.map((look) => [look.sampler, look])).values()];
   const byScore = orderOf(last.map(({ score }) => read(score))).map((place) => last[place]);
-  return orderOf(byScore.map(({ look }) => -look)).map((place) => byScore[place]);
+  return [...byScore.filter((row) => !isOut(row)), ...byScore.filter(isOut)];
 }
 
 /** @param {Look} look @returns {import("./whiskers.js").Span} */
@@ -175,8 +175,13 @@ function spanOf({ score, low, high }) {
   return { value, low: read(low), high: read(high), nearest: value, farthest: value };
 }
 
+/** @param {{state: string}} look */
+function isOut({ state }) {
+  return state.startsWith("out: ");
+}
+
 /** @param {Look} look */
-function stateOf({ look, state }) {
-  if (state.startsWith("out: ")) return `out at look ${look}`;
+function stateOf({ state }) {
+  if (isOut({ state })) return "out of the race";
   return { winner: "wins the race", tied: "tied" }[state] ?? "in the race";
 }
