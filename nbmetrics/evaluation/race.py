@@ -201,8 +201,8 @@ class RunningRace:
     def _new_draws(self, live: Sequence[str]) -> dict[str, int]:
         """How many rows of each part the next look takes of whom: of those that are left, and at last of all.
 
-        The last look is that after which the budget could not give new rows of all. It takes the whole budget, and those
-        that come near the first get what is over.
+        The last look is the one after which the budget could not give new rows of all. It takes the whole budget, and
+        those that come near the first get what is over.
         """
         rows = {name: self._rows(name) for name in self._draws.samplers}
         most = max(rows[name] for name in live)

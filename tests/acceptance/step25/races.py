@@ -76,6 +76,6 @@ def judge_decided(results):
 
 
 PARTS = [
-    Part("races", named, lambda results: [*judge_named(results)], quick=6, full=400),
+    Part("races", named, lambda results: [*judge_named(results)], quick=10, full=400),
     Part("races-decide", decided, lambda results: [*judge_decided(results)], quick=2, full=200),
 ]
