@@ -19,7 +19,7 @@ import numpy as np
 from array_api_compat import array_namespace, device, is_torch_array
 
 from .errors import InvalidInput, check_length, check_number, shown
-from .tables import SAME_COLUMNS, column_names, is_table, stacked_lists, table_rows
+from .tables import SAME_COLUMNS, column_names, is_table, labels_of_series, stacked_lists, table_rows
 
 Array = Any
 
@@ -95,6 +95,14 @@ def check_same_order(named: Iterable[tuple[str, tuple[str, ...] | None]], argume
 def check_frames(**named: Any) -> None:
     """The same of the arguments of a function, by their names."""
     check_same_order((name, column_names(value)) for name, value in named.items())
+
+
+def name_features(moments: Any, mean: Any, cov: Any) -> None:
+    """Keep as `columns` what the features of a labelled mean and covariance are called, in one order."""
+    named = [("mean", labels_of_series(mean)), ("cov", column_names(cov) or labels_of_series(cov))]
+    check_same_order(named)
+    if columns := named[0][1] or named[1][1]:
+        moments.columns = columns
 
 
 def as_rows(value: Any, argument: str, *, min_rows: int = 1, dim: int | None = None) -> Array:

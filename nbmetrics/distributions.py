@@ -16,7 +16,17 @@ from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
-from .arrays import as_rows, check_frames, check_same_order, mean_rows, plain_array, psd_root, scatter, to_numpy
+from .arrays import (
+    as_rows,
+    check_frames,
+    check_same_order,
+    mean_rows,
+    name_features,
+    plain_array,
+    psd_root,
+    scatter,
+    to_numpy,
+)
 from .errors import InvalidInput, check_count, check_list, check_number, check_weights, shown
 from .tables import column_names, named_columns
 
@@ -156,6 +166,7 @@ class Gaussian:
         if self.mean.size == 0:
             raise InvalidInput("mean", "is empty", "Give at least one number")
         self.cov, self.root = _covariance(cov, self.mean.size)
+        name_features(self, mean, cov)
         self._freeze()
 
     @classmethod

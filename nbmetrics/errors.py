@@ -151,7 +151,8 @@ def check_length(value: Any, argument: str, depth: int = 3) -> None:
         for item in value if depth and not set(map(type, value)) <= _PLAIN else ():
             check_length(item, argument, depth - 1)
     elif not isinstance(value, (str, Mapping)) and (count := _length(value)) > MAX_ITEMS:
-        if any(hasattr(value, name) for name in _OF_ARRAYS):
+        # an array, but for one that is shorter than a byte an item, such as a RangeIndex or a sparse column
+        if any(hasattr(value, name) for name in _OF_ARRAYS) and getattr(value, "nbytes", count) >= count:
             return
         seen = f"makes {count:,} items one by one"
         raise InvalidInput(argument, seen, f"Give an array, or at most {MAX_ITEMS:,} items")

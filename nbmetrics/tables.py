@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import InvalidInput, shown
+from .errors import InvalidInput, check_length, shown
 
 SAME_COLUMNS = "Give the same columns in the same order: frame[other.columns]"
 FIX_GAPS = "Drop or fix those rows first"
@@ -40,12 +40,20 @@ def is_batch(value: Any) -> bool:
 
 
 def column_names(value: Any) -> tuple[str, ...] | None:
-    """What the columns of a table are called, or those of anything made of one, such as `Moments`; else None."""
+    """What the columns of a table are called, or of the first in a list, or of anything made of one; else None."""
+    if type(value) in (list, tuple) and value and is_batch(value[0]):
+        return next((column_names(item) for item in value if is_table(item)), None)
     if is_arrow(value):
         index = _index_columns(value.schema)
         return tuple(name for name in value.schema.names if name not in index)
     names = value.dtype.names if isinstance(value, np.ndarray) else getattr(value, "columns", None)
     return tuple(map(str, () if names is None else names)) if isinstance(names, tuple) or is_table(value) else None
+
+
+def labels_of_series(series: Any) -> tuple[str, ...] | None:
+    """What the entries of a series are called, such as a frame's means; None of anything else, and where numbered."""
+    labels = series.index if hasattr(series, "iloc") and not is_table(series) else ()
+    return tuple(labels) if len(labels) and all(isinstance(label, str) for label in labels) else None
 
 
 def named_columns(made: Any, rows: Any) -> Any:
@@ -205,6 +213,7 @@ def arrow_numbers(column: Any, argument: str, name: str, where: str = "") -> np.
 def _series_numbers(column: Any, argument: str, name: str) -> np.ndarray | None:
     """Return a column of a frame as numbers (n,), or of lists (n, k); None of anything else."""
     dtype = column.dtype
+    check_length(column, argument)
     if getattr(dtype, "kind", "O") in "biuf":
         if not isinstance(dtype, np.dtype):  # NaN in those of NumPy is reported with its row
             _check_gaps(int(column.isna().sum()), argument, name)

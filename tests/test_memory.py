@@ -5,6 +5,7 @@ import os
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import nbmetrics as nm
@@ -101,7 +102,12 @@ ENTRIES = {
     "Dashboard": lambda x: nm.Dashboard({"a": X}, {"g": x}),
     "MemorizationLab": lambda x: nm.MemorizationLab(x, X, X),
 }
-BOMBS = {"lazy": lambda: Lazy(), "a list of lazy rows": lambda: [Lazy()] * 3, "beyond any index": lambda: range(10**30)}
+BOMBS = {
+    "lazy": lambda: Lazy(),
+    "a list of lazy rows": lambda: [Lazy()] * 3,
+    "beyond any index": lambda: range(10**30),
+    "a range of pandas": lambda: pd.RangeIndex(10**12),
+}
 
 
 def items_asked(bomb):
@@ -128,6 +134,14 @@ def test_a_monitor_measures_a_sampler_and_rows():
         monitor.log(1, lambda n, rng: bomb)
     monitor.close()
     assert bomb.asked <= 2
+
+
+def test_a_sparse_frame_is_measured_before_it_is_filled():
+    zeros = pd.DataFrame({name: pd.arrays.SparseArray(np.zeros(1_500_000), fill_value=0.0) for name in "abc"})
+    with pytest.raises(nm.InvalidInput, match="makes 1,500,000 items"):
+        nm.fid(X, zeros)
+    few = pd.DataFrame(X[:, :2]).astype("Sparse[float]")
+    assert nm.fid(X[:, :2], few) == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("rows", [range(40), [range(3)] * 5, [X[0], tuple(X[1])], Lazy(40)])

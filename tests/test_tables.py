@@ -92,6 +92,10 @@ ENTRIES = {
     "KernelDensity as client": lambda a, b: nm.fid(nm.KernelDensity(a, 1.0), b),
     "Gaussian.fit": lambda a, b: nm.Gaussian.fit(a).log_prob(b).sum(),
     "Mixture": lambda a, b: nm.Mixture([nm.Empirical(a), nm.Empirical(b)]).mean.sum(),
+    "list of batches": lambda a, b: nm.evaluate([nm.Client([a, a])], nm.Generator([b, b]), "fid").table["all"][0],
+    "theory": lambda a, b: nm.theory.fid_avg_bound([a], b).avg,
+    "conditional_order": lambda a, b: nm.theory.conditional_order(a, b).rfid,
+    "collapse": lambda a, b: nm.theory.collapse([a], b).ratio,
     "best_mixture": lambda a, b: nm.best_mixture([X], {"g": a, "h": b}, "kid").score,
 }
 
@@ -120,6 +124,35 @@ def test_an_entry_takes_a_table_as_its_rows_and_refuses_another_order(entry, kin
     np.testing.assert_allclose(call(make(frame(X)), Y), expected, rtol=1e-12)  # of no names any order may be meant
     with pytest.raises(nm.InvalidInput, match=r"(column \d of|columns).*Give the same columns in the same order"):
         call(make(frame(X)), make(frame(Y, TURNED)))
+
+
+@pytest.mark.parametrize("kind", ["pandas", "pa.Table", "dask", "structured"])
+@pytest.mark.parametrize("is_drawn", [False, True])
+def test_a_monitor_reads_tables_and_says_that_columns_have_another_order(kind, is_drawn):
+    rows = X[:3]  # a square: its transpose has the right shape, too
+    monitor = nm.Monitor([frame(Y)], ["fid"], keep_all=True, samples=3)
+    source = TABLES[kind](frame(rows, NAMES))
+    turned = TABLES[kind](frame(rows, TURNED))
+    monitor.log(0, (lambda n, rng: source) if is_drawn else source)
+    with pytest.warns(UserWarning, match="column 2 of"):
+        monitor.log(1, (lambda n, rng: turned) if is_drawn else turned)
+    monitor.wait()
+    scores = monitor.table.set_index("step")["all"]
+    assert scores[0] == pytest.approx(nm.fid(Y, rows), rel=1e-9)
+    assert 1 not in scores or np.isnan(scores[1])
+    assert "column 2 of" in monitor.troubles[0]
+
+
+def test_labels_of_means_and_covariances_travel(tmp_path):
+    a, b = frame(X), frame(Y, TURNED)
+    for made in (nm.Moments(a.mean(), a.cov(), 60), nm.Gaussian(a.mean(), a.cov())):
+        assert column_names(made) == tuple(NAMES)
+        with pytest.raises(nm.InvalidInput, match="column 2 of"):
+            nm.fid(made, b)
+        with pytest.raises(nm.InvalidInput, match="column 2 of"):
+            type(made)(a.mean(), b.cov())
+    assert column_names(nm.Gaussian(pd.Series([1.0, 2.0]), np.eye(2))) is None
+    assert nm.Gaussian(a.mean(), a.var()).columns == tuple(NAMES)
 
 
 def test_names_are_kept_in_files_of_moments_and_in_summaries(tmp_path):

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import LARGEST, as_rows, cholesky, plain_array, to_numpy
+from ..arrays import LARGEST, as_rows, cholesky, name_features, plain_array, to_numpy
 from ..errors import InvalidInput, check_choice, check_count, shown
 from ..files import checked_path, write
 from ..tables import named_columns, parsed_columns
@@ -100,6 +100,7 @@ class Moments:
         self.cov = _covariance(cov, self.dim)
         self.n = None if n is None else check_count(n, "n", minimum=2, maximum=MAX_N)
         self._root, self.notes = _root(self.cov, self.n)
+        name_features(self, mean, cov)
         self._freeze()
 
     @classmethod

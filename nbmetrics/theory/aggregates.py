@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import to_numpy, triangular
+from ..arrays import check_frames, check_same_order, to_numpy, triangular
 from ..distributions import Distribution, Gaussian
 from ..errors import InvalidInput, check_count
 from ..federation import Federation, Generator
@@ -17,6 +17,7 @@ from ..metrics.base import Metric, Sample, sample_if_needed
 from ..metrics.conditional import CFID, MFID, RFID
 from ..metrics.fid.metric import FID
 from ..metrics.kid.metric import KID
+from ..tables import column_names
 
 
 class Sides(NamedTuple):
@@ -72,8 +73,15 @@ def moments_of(federation: Federation) -> list[MeanRoot]:
     return [MeanRoot(to_numpy(m.mean), to_numpy(m.root)) for m in of_clients(FID(), federation)]
 
 
+def check_columns(federation: Federation, source: Any, argument: str) -> None:
+    """Raise InvalidInput where a table has the clients' columns in another order."""
+    parties = [(client.name or "", client.columns) for client in federation]
+    check_same_order([*parties, (argument, column_names(source))])
+
+
 def sample_of(generator: Any, metric: Metric[Any], federation: Federation) -> Sample:
     """What a metric sees of a single generator: rows, a distribution, or a `Generator` that holds one of them."""
+    check_columns(federation, generator, "generator")
     source = generator.through(federation.extraction).source if isinstance(generator, Generator) else generator
     if callable(source) and not isinstance(source, Distribution):
         raise InvalidInput("generator", "is a function", "Give rows, or a distribution")
@@ -254,6 +262,7 @@ def conditional_order(real: Any, generated: Any, condition_dim: int = 1) -> Cond
     [0.0, 1.6, 2.56]
     """
     count = check_count(condition_dim, "condition_dim")
+    check_frames(real=real, generated=generated)
     first = Sample.of(real, "real", min_rows=2)
     second = Sample.of(generated, "generated", dim=first.dim, min_rows=2)
     scores = []

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays import as_rows, plain_array, to_numpy
 from ..errors import InvalidInput
-from .aggregates import as_federation, moments_of, root_trace
+from .aggregates import as_federation, check_columns, moments_of, root_trace
 
 # Of T: what is left of a difference of clients by rounding.
 ROUNDING = 1e-12
@@ -51,6 +51,7 @@ def collapse(federation: Any, target: Any) -> Collapse:
     (0.555, 0.1)
     """
     clients = as_federation(federation)
+    check_columns(clients, target, "target")
     points = rows[None] if (rows := plain_array(target, "target")).ndim == 1 else target
     rows = to_numpy(as_rows(points, "target", dim=clients.dim)).astype(float)
     weights, moments = clients.weights, moments_of(clients)

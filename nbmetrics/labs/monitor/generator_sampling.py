@@ -21,12 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import is_array, keeping_buffers, module_source
+from ...arrays import check_same_order, is_array, keeping_buffers, module_source
 from ...distributions import Distribution
 from ...errors import InvalidInput, check_length, shown
 from ...evaluation.samples import shares_of
 from ...federation import Federation, Generator
 from ...federation.by_client import ByClient
+from ...tables import column_names, is_table, table_rows
 
 # Images that a function is asked for at once.
 MAX_IMAGES_PER_CALL = 64
@@ -97,6 +98,7 @@ class GeneratorSampler:
         self._names, self._weights = tuple(federation.names), tuple(federation.weights)
         # whether a function may give images, and is so asked for a few at a time
         self._of_images = federation.extraction is not None
+        self._columns = next((client.columns for client in federation if client.columns), None)
 
     def check(self, source: Any) -> None:
         """Refuse, without drawing, what cannot be a generator of these clients."""
@@ -127,6 +129,8 @@ class GeneratorSampler:
             return
         if source is None or isinstance(source, (str, os.PathLike, Mapping, Generator)):
             raise InvalidInput("source", f"got {shown(source)}", "Give rows, images, or a function that makes them")
+        if is_table(source):  # read, and its columns compared, when it is drawn from
+            return
         shape = _shape_of(source)
         if len(shape) == 2 and not self._of_images and (shape[1] != self._dim or shape[0] < 1):
             raise InvalidInput("source", f"has shape {tuple(shape)}", f"Give rows (n, {self._dim}), n of 2 or more")
@@ -164,7 +168,7 @@ class GeneratorSampler:
         if isinstance(source, Distribution):
             return source
         if not _is_drawn(source):
-            return _copy_rows(source)
+            return self._copied(source)
         function = source.func if isinstance(source, partial) else source
         owners = (source, getattr(function, "__self__", None))
         modules = [part for part in owners if hasattr(part, "state_dict") and hasattr(part, "modules")]
@@ -172,13 +176,20 @@ class GeneratorSampler:
         with preserve_state(seed, *modules), keeping_buffers(*modules):
             return self._call_in_batches(function, count, np.random.default_rng(stream))
 
+    def _copied(self, rows: Any, most: int = MAX_ITEMS) -> Any:
+        """Return a copy of rows, of a table those of the clients' columns."""
+        if not is_table(rows):
+            return _copy_rows(rows, most)
+        check_same_order([("the clients", self._columns), ("source", column_names(rows))])
+        return table_rows(rows, "source").copy()
+
     def _call_in_batches(self, function: Callable[..., Any], samples: int, rng: np.random.Generator) -> Any:
         if not self._of_images:
-            return _check_count(_copy_rows(function(samples, rng), samples), samples)
+            return _check_count(self._copied(function(samples, rng), samples), samples)
         parts: list[Any] = []
         for start in range(0, samples, MAX_IMAGES_PER_CALL):
             count = min(MAX_IMAGES_PER_CALL, samples - start)
-            parts.append(_check_count(_copy_rows(function(count, rng.spawn(1)[0]), count), count))
+            parts.append(_check_count(self._copied(function(count, rng.spawn(1)[0]), count), count))
         if all(map(is_array, parts)):
             torch = sys.modules.get("torch")
             whole: Any = torch.cat(parts) if torch and torch.is_tensor(parts[0]) else np.concatenate(parts)
@@ -221,4 +232,4 @@ def _copy_rows(rows: Any, max_items: int = MAX_ITEMS) -> Any:
     if isinstance(rows, np.ndarray):
         return rows.copy()
     check_length(rows, "source")
-    return rows.copy() if hasattr(rows, "to_numpy") else list(islice(rows, max_items + 1))
+    return list(islice(rows, max_items + 1))
