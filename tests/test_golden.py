@@ -303,7 +303,7 @@ def test_the_state_of_a_saved_notebook_is_that_of_labs(release):
     assert states.keys() == wanted.keys()
     for name, kept in wanted.items():
         kind = state_kind(getattr(nm, name))
-        assert not differences(kind.parse(states[name]["scene"]).to_json(), kept["scene"])
+        assert not differences(kind.parse(states[name]["scene"]).to_json(), lasting(getattr(nm, name), kept["scene"]))
         assert len(states[name]["history"]["past"]) == len(kept["history"]["past"])
         for scene, past in zip(states[name]["history"]["past"], kept["history"]["past"]):
             assert not differences(kind.parse(scene).to_json(), content(past))
