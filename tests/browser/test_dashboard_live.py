@@ -174,7 +174,7 @@ def test_a_lock_closes_every_control_of_its_kind_and_looking_stays_open(run_cell
     unfold(root)
     offered = {name: root.get_by_role("button", name=name, exact=True).is_visible() for name in HELD}
     sliders, numbers = root.get_by_role("slider").all(), root.locator("input[type=number]").filter(visible=True).all()
-    assert len(sliders) == 4 and len(numbers) == 3
+    assert len(sliders) == 3 and len(numbers) == 3
     scene = run_code(page, "lab.lock(); print(_j.dumps(lab.scene))")
     for slider in sliders:
         expect(slider).to_be_disabled()
