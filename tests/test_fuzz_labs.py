@@ -228,7 +228,7 @@ def messages(draw, name):
     if draw(st.booleans()):
         value = draw(st.one_of(scenes.map(lambda s: {"scene": s}), histories.map(lambda h: {"history": h})))
         return "traits", draw(st.just(value) | st.dictionaries(traits, junk, max_size=2) | junk)
-    dashboards = ["attach", "details", "mixture", "winners", "no winners", "stop", "resume"]
+    dashboards = ["attach", "details", "mixture", "stop", "resume"]
     dashboards += ["disagreement", "regroup", "race", "stop race"]
     kinds = st.sampled_from(["ask", "curve", "interactions", "names", *dashboards])
     parts = {part: junk for part in ("name", "key", "budget", "change")}

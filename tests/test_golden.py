@@ -14,7 +14,7 @@ from nbmetrics.features.cache import RULES
 from nbmetrics.features.extractors import extractor_of
 from tests import TESTS
 from tests.golden import models, pages
-from tests.golden.labs import LABS, content, differences, lab_of, settle
+from tests.golden.labs import LABS, content, differences, lab_of, lasting, settle
 from tests.golden.release import ABOUT, number, plain, releases
 from tests.golden.runs import arrays
 from tests.golden.summaries import scores_of
@@ -73,7 +73,11 @@ def open_string(lab, kept):
     settle(lab)
     page = {"lab": type(lab).__name__, "state": state_of(lab), "text": text.rpartition("#")[2]}
     page["scene"] = {**lab.scene, "rev": 0}
-    return {"what": what, "wrong": differences(lab.scene, kept["scene"]), "page": json.loads(json.dumps(page))}
+    return {
+        "what": what,
+        "wrong": differences(lab.scene, lasting(lab, kept["scene"])),
+        "page": json.loads(json.dumps(page)),
+    }
 
 
 def assert_table(found, kept):
@@ -133,7 +137,7 @@ def test_undo_and_redo_go_through_a_kept_history(release, kept_labs, name):
         lab.history = kept["history"]
         for move, wanted in ((lab.undo, past[-1]), (lab.redo, kept["scene"]), (lab.redo, future[0])):
             move()
-            assert not differences(lab.scene, content(wanted))
+            assert not differences(lab.scene, lasting(lab, content(wanted)))
 
 
 # --- lessons
@@ -299,7 +303,7 @@ def test_the_state_of_a_saved_notebook_is_that_of_labs(release):
     assert states.keys() == wanted.keys()
     for name, kept in wanted.items():
         kind = state_kind(getattr(nm, name))
-        assert not differences(kind.parse(states[name]["scene"]).to_json(), kept["scene"])
+        assert not differences(kind.parse(states[name]["scene"]).to_json(), lasting(getattr(nm, name), kept["scene"]))
         assert len(states[name]["history"]["past"]) == len(kept["history"]["past"])
         for scene, past in zip(states[name]["history"]["past"], kept["history"]["past"]):
             assert not differences(kind.parse(scene).to_json(), content(past))

@@ -13,7 +13,6 @@ from tests.browser.conftest import PLAIN
 from tests.browser.labs import LABS, group, handle, settle, shown
 from tests.browser.page import drag, open_tab, opened, painted, press, run_code, unfold, until
 from tests.browser.plain import in_notebook
-from tests.labs.inside import scene_of
 from tests.labs.toolkit.common import NAMES
 from tests.slow import by_default
 
@@ -175,13 +174,13 @@ def test_a_lock_closes_every_control_of_its_kind_and_looking_stays_open(run_cell
     unfold(root)
     offered = {name: root.get_by_role("button", name=name, exact=True).is_visible() for name in HELD}
     sliders, numbers = root.get_by_role("slider").all(), root.locator("input[type=number]").filter(visible=True).all()
-    assert len(sliders) == 4 and len(numbers) == 3
+    assert len(sliders) == 3 and len(numbers) == 3
     scene = run_code(page, "lab.lock(); print(_j.dumps(lab.scene))")
     for slider in sliders:
         expect(slider).to_be_disabled()
     for json_number in numbers:
         expect(json_number).to_be_disabled()
-    gone = [*HELD, "Attach", "Remove", "Reset", "Copy code", "as they are alike", "in thirds"]
+    gone = [*HELD, "Attach", "Remove", "Reset", "Copy code"]
     assert [name for name in gone if root.get_by_role("button", name=name).filter(visible=True).count()] == []
     expect(root.get_by_label("Preset")).to_be_hidden()
     expect(root.get_by_text("Merge, drop or split clients")).to_be_hidden()
@@ -193,8 +192,8 @@ def test_a_lock_closes_every_control_of_its_kind_and_looking_stays_open(run_cell
     open_tab(root, "How stable")
     looked = until(page, lambda: run_code(page, "print(_j.dumps(lab.scene))"), lambda found: found["client"])
     assert (looked["metric"], looked["by"]) == ("kid", "worst")
-    assert {key: looked[key] for key in ("weights", "held", "generators", "groups")} == {
-        key: scene[key] for key in ("weights", "held", "generators", "groups")
+    assert {key: looked[key] for key in ("weights", "held", "generators")} == {
+        key: scene[key] for key in ("weights", "held", "generators")
     }
     run_code(page, "lab.unlock(); print(1)")
     expect(weight(root, "Client 2")).to_be_enabled()
@@ -244,36 +243,6 @@ def test_what_cannot_be_attached_is_told_and_the_next_is_answered(run_cells, mon
     expect(progress(root)).to_be_hidden()
     handle(root, CASE).press("ArrowRight")
     settle(root)
-
-
-DISTRIBUTIONS = """
-import nbmetrics as nm
-federation = {name: nm.Gaussian([x, 0], 1.0) for name, x in {"a": -2, "b": 0, "c": 2}.items()}
-generators = {"left": federation["a"], "wide": nm.Gaussian([0, 0], [4.0, 1.0]), "right": federation["c"]}
-lab = nm.Dashboard(federation, generators, ("fid", "kid")); lab"""
-
-
-@in_page
-def test_who_wins_by_all_is_computed_when_it_is_chosen_and_for_kid_it_is_who_wins_by_avg(run_cells):
-    page = run_cells(DISTRIBUTIONS)
-    root = page.get_by_role("group", name="Dashboard", exact=True)
-    open_tab(root, "How stable")
-    by, note = root.get_by_role("group", name="Winner by"), root.locator(".nbm-triangle + .nbm-note")
-    regions = root.locator(".nbm-triangle-region")
-    expect(note).to_have_text("Who wins by FID avg.")
-    by.get_by_role("button", name="all").click()
-    expect(note).to_contain_text("Who wins by FID-all: computed by Python at")
-    expect(note).not_to_contain_text("still computing")
-    expect(regions).to_have_count(3)
-    lab, point = page.python.names["lab"], root.get_by_role("slider", name="weights of three groups", exact=True)
-    drag(page, point, -60, 20)
-    settle(root)
-    table = nm.evaluate(page.python.names["federation"], page.python.names["generators"], "fid")
-    table = table.with_weights(scene_of(lab).shares).table.set_index("generator")["all"]
-    expect(root.locator(".nbm-triangle-region.nbm-first")).to_have_attribute("data-winner", table.idxmin())
-    root.get_by_label("Metric", exact=True).select_option("kid")
-    expect(note).to_have_text("Who wins by KID avg; by all it is the same, as always with KID.")
-    expect(by).to_be_hidden()
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Weights of a saved Dashboard: bars, holds, groups, and the cards that follow them, as Python has them."""
+"""Weights of a saved Dashboard: bars, holds, and the cards that follow them, as Python has them."""
 
 import json
 import re
@@ -8,15 +8,14 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from nbmetrics.labs.dashboard.certificate import breakpoints, certificate_of, least_reweighting, with_weight
+from nbmetrics.labs.dashboard.certificate import certificate_of, least_reweighting
 from nbmetrics.labs.dashboard.place_ranges import standard_errors_apart
-from nbmetrics.labs.dashboard.reweighting import scores_under
-from nbmetrics.labs.dashboard.verdict import percent
-from nbmetrics.labs.dashboard.winner_regions import regions, regret
+from nbmetrics.labs.dashboard.recommendation import regret
 from tests.browser.labs import copied_code
-from tests.browser.page import drag, open_tab, painted, press
+from tests.browser.page import open_tab, painted, press
+from tests.labs.dashboard.along_a_weight import breakpoints, with_weight
 from tests.labs.dashboard.sample_size_oracle import settle, settle_sentence
-from tests.labs.inside import mixture_of, scene_of, study_of, winners_of
+from tests.labs.inside import mixture_of, scene_of, study_of
 
 ROWS = {"north": 220, "south": 160, "east": 90, "west": 70, "few": 10}
 DIM = 6
@@ -37,8 +36,6 @@ def lab():
     lab = nm.Dashboard(clients, generators, ("fid", "kid"))
     lab.wait()
     mixture_of(lab).now(scene_of(lab))
-    lab.scene = {**lab.scene, "groups": [0, 1, 2, 1, 1]}
-    winners_of(lab).now(scene_of(lab))
     yield lab
     lab.close()
 
@@ -189,70 +186,6 @@ def test_held_bars_stay_and_the_certificates_weights_dethrone(saved, lab):
     assert np.abs(shares(root) - now).sum() / 2 == pytest.approx(found.moved * now[counts].sum(), abs=2e-3)
 
 
-def assert_winners_by_all_are_pythons(page, root, lab):
-    """By keys and by mouse, at the weights on show and where the point goes next; other proportions need Python."""
-    by, note = root.get_by_role("group", name="Winner by"), root.locator(".nbm-triangle + .nbm-note")
-    point = root.get_by_role("slider", name="weights of three groups", exact=True)
-    result, names = lab.scores.result("fid"), study_of(lab).generators
-
-    def assert_first_is_pythons():
-        painted(page)
-        score = scores_under(result, shares(root))
-        wanted = min(names, key=lambda name: score(names.index(name)))
-        assert root.locator(".nbm-triangle-region.nbm-first").get_attribute("data-winner") == wanted
-        return wanted
-
-    by.get_by_role("button", name="all").press("Enter")
-    expect(note).to_contain_text("Who wins by FID-all: computed by Python at")
-    winners = set()
-    for arrows in (["Left"] * 3 + ["Down"], ["Right"] * 2, ["Up"] * 5):
-        for arrow in arrows:
-            point.press(f"Shift+Arrow{arrow}")
-        winners.add(assert_first_is_pythons())
-    assert winners == set(names)
-    drawn = root.locator(".nbm-triangle-region").evaluate_all("nodes => nodes.map(node => node.dataset.winner)")
-    assert set(drawn) == winners
-    bar(root, "south").press("Shift+ArrowRight")
-    expect(note).to_contain_text("Who wins by FID avg. By all, for these groups")
-    press(root, "Undo")
-    expect(note).to_contain_text("Who wins by FID-all")
-    by.get_by_role("button", name="avg").click()
-    expect(note).to_have_text("Who wins by FID avg.")
-
-
-@pytest.mark.slow
-def test_three_groups_move_in_a_triangle_whose_regions_are_pythons(saved, lab):
-    page, root = saved.open(lab)
-    open_tab(root, "How stable")
-    point = root.get_by_role("slider", name="weights of three groups", exact=True)
-    groups, start = np.array(scene(root)["groups"]), shares(root)
-    point.focus()
-    page.keyboard.press("ArrowUp")
-    page.keyboard.press("Shift+ArrowUp")
-    painted(page)
-    moved = shares(root)
-    sums = np.bincount(groups, start)
-    np.testing.assert_allclose(np.bincount(groups, moved), sums + np.array([-0.06, -0.06, 0.12]), atol=2e-3)
-    for group in range(3):
-        own = groups == group
-        np.testing.assert_allclose(moved[own] / moved[own].sum(), start[own] / start[own].sum(), atol=1e-9)
-    facts = study_of(lab).metric_view("fid")
-    polygons = regions(np.where(facts.counts, facts.centres, 0.0), groups, moved)
-    corners = np.array([[14, 196], [246, 196], [130, -4]])
-    paths = "nodes => Object.fromEntries(nodes.map(node => [node.dataset.winner, node.children[0].getAttribute('d')]))"
-    shown = root.locator(".nbm-triangle-region").evaluate_all(paths)
-    assert set(shown) == {name for name, p in zip(study_of(lab).generators, polygons, strict=True) if len(p)}
-    for name, polygon in zip(study_of(lab).generators, polygons, strict=True):
-        if len(polygon):
-            points = [[float(x) for x in point.split()] for point in re.findall(r"[\d.-]+ [\d.-]+", shown[name])]
-            np.testing.assert_allclose(points, polygon @ corners, atol=0.06)
-    assert_winners_by_all_are_pythons(page, root, lab)
-    drag(page, point, 20, -30)
-    assert not np.allclose(shares(root), moved, atol=1e-3)
-    root.get_by_role("button", name="alike", exact=True).click()
-    assert sorted(set(scene(root)["groups"])) == [0, 1, 2]
-
-
 def assert_mixtures_shares_move(page, mixture, lab):
     """By typing, keys and mouse; their score is Python's of the same shares."""
     study, names, best = study_of(lab), lab.mixture["generators"], np.array(lab.mixture["alpha"])
@@ -294,10 +227,7 @@ def test_what_python_told_stands_on_the_page(saved, lab):
     page, root = saved.open(lab)
     answer = study_of(lab).answer(scene_of(lab))
     known, *_ = decided(lab, shares(root))
-    name = study_of(lab).generators[known.avg_centres.argmin()]
     open_tab(root, "How stable")
-    won = f"{name} wins in {percent(answer['won']['fid'][name][0])}"
-    expect(card(root, "How stable is the winner by avg?")).to_contain_text(won)
     told = answer["settle"]["fid"]
     pair = [study_of(lab).generators.index(name) for name in told["pair"]]
     away = standard_errors_apart(known.avg_centres, known.avg_draws, *pair)

@@ -3,7 +3,7 @@
 import pandas as pd
 
 import nbmetrics as nm
-from tests.labs.inside import scene_of
+from tests.labs.inside import scene_of, state_kind
 from tests.waiting import until
 
 LABS = ("Playground", "CorrelationLab", "TwinsLab", "MemorizationLab", "Dashboard", "Monitor", "PrivacyLab")
@@ -53,6 +53,12 @@ def settle(lab):
 def content(scene):
     """A scene without the number of its revision, which sharing does not keep."""
     return {field: part for field, part in scene.items() if field != "rev"}
+
+
+def lasting(lab, scene):
+    """What of a kept scene a lab, or its class, still has: the fields that are not declared gone."""
+    gone = {name for name, now in state_kind(lab).declared.get("aliases", {}).get("", {}).items() if now is None}
+    return {field: part for field, part in scene.items() if field not in gone}
 
 
 def differences(found, kept, where="scene"):

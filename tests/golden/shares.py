@@ -227,15 +227,15 @@ def dashboards():
     """The same for Dashboard."""
     names = ["north", "south", "isle", "Ünïcode 😀"]
     start = {"weights": [0.5, 2.0, TINY, 1e6], "held": names[1:3], "client": names[3], "generator": "off", "by": "all"}
-    start |= {"generators": ["off", "near"], "groups": [2, 1, 0, 0], "metric": "kid", "order": "name", "colour": "raw"}
+    start |= {"generators": ["off", "near"], "metric": "kid", "order": "name", "colour": "raw"}
     start |= {"preset": "Mine", "regroup": []}
     looks = choices(by=AGGREGATES, colour=COLOURS, order=ORDERS)
     edits = [(" ".join(look.values()), look) for look in looks]
-    alone = {"held": [], "client": "", "generator": "", "groups": []}
+    alone = {"held": [], "client": "", "generator": ""}
     for what, changes, weights in regrouped():
         edits.append((what, {**alone, "regroup": changes, "weights": weights}))
     yield "labelled", start, edits
-    many = {"weights": [1.0 / (1 + k) for k in range(60)], "groups": [k % 3 for k in range(60)], "preset": "Mine"}
+    many = {"weights": [1.0 / (1 + k) for k in range(60)], "preset": "Mine"}
     many |= {"held": ["site 0", "site 59"], "client": "site 7", "generator": "model 3", "order": "weight"}
     yield "table", many, [("worst", {"by": "worst", "generators": ["model 19"]})]
 

@@ -64,8 +64,3 @@ def study_of(dashboard):
 def mixture_of(dashboard):
     """What looks for its best mixture; `now(scene)` does so here."""
     return dashboard._mixture
-
-
-def winners_of(dashboard):
-    """What finds who wins where; `now(scene)` does so here."""
-    return dashboard._winners

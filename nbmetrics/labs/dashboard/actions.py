@@ -14,7 +14,7 @@ from ..toolkit.lab import Lab
 from .background_evaluation import BackgroundEvaluation
 from .changes import Change, changes_of, parse_changes
 from .comparison import Comparison, ComparisonCache, Weights
-from .scene import DashboardScene, thirds
+from .scene import DashboardScene
 
 # Seconds that the constructor and an edit wait for numbers that come soon.
 FIRST_WAIT_SECONDS = 1.0
@@ -153,7 +153,6 @@ class DashboardActions(Lab):
             weights=weights,
             held=tuple(name for name in scene.held if name in names),
             client=scene.client if scene.client in names else "",
-            groups=thirds(len(names)),
         )
 
     def what_if(

@@ -37,7 +37,6 @@ from .sample_size_planning import NoiseBySource, plan_sample_size
 from .scene import DashboardScene
 from .verdict import Verdict
 from .view_model import ViewModel
-from .win_shares import win_shares
 
 Weights = tuple[float, ...]
 # Shared by all comparisons: several of them at work on one machine's cores would only wait for one another.
@@ -123,10 +122,6 @@ class Comparison(ABC):
     def about_cell(self, scene: DashboardScene) -> dict[str, Any]:
         """Return which cell is chosen, and under which weights."""
         return {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
-
-    def winners(self, scene: DashboardScene) -> Iterator[dict[str, Any] | None]:
-        """Yield who wins by all in the weights of three groups; see `winner_map`."""
-        raise InvalidInput("all", "needs pooled data, but a table has none", "Use nm.Dashboard itself")
 
     def next_step(self) -> Step | None:
         """Return what is to be computed next for the weights that are wanted, None where all is done."""
@@ -251,20 +246,15 @@ class Comparison(ABC):
             "why": {m: own.why for m, own in scores.items() if own.why},
             "verdict": {m: list(self.verdict(m, scene).sentences) for m in scores},
             "models": {m: sentence for m in scores if (sentence := self.model_verdict(m, scene))},
-            **self._decisions(scene, scores),
+            "settle": self._sample_sizes(scene, scores),
         }
 
-    def _decisions(self, scene: DashboardScene, scores: Mapping[str, WeightedScores]) -> dict[str, Any]:
-        """Return the win shares and what planning more rows needs: see win_shares.py and sample_size_planning.py."""
+    def _sample_sizes(self, scene: DashboardScene, scores: Mapping[str, WeightedScores]) -> dict[str, Any]:
+        """Return by metric what planning more rows needs, see sample_size_planning.py."""
         names, chosen = scene.generators, [self.generators.index(name) for name in scene.generators]
         on_show = {metric: own.select(chosen) for metric, own in scores.items()}
         noise = {metric: self.noise_by_source(metric) for metric in on_show}
-        return {
-            "won": {metric: win_shares(names, own) for metric, own in on_show.items()},
-            "settle": {
-                m: plan_sample_size(names, own, noise[m], chosen, np.array(scene.shares)) for m, own in on_show.items()
-            },
-        }
+        return {m: plan_sample_size(names, own, noise[m], chosen, np.array(scene.shares)) for m, own in on_show.items()}
 
     def noise_by_source(self, metric: str) -> NoiseBySource | None:
         """Return the noise of all generators by source; None where there is none."""
@@ -300,9 +290,9 @@ class Comparison(ABC):
         scores, all_generators = self._scores_on_show(scene.metric, scene), self.metric_view(scene.metric)
         return ViewModel(scene, scores, all_generators, chosen, self.names, self.sizes, leaves)
 
-    def _scores_on_show(self, metric: str, scene: DashboardScene, shares: Weights | None = None) -> WeightedScores:
+    def _scores_on_show(self, metric: str, scene: DashboardScene) -> WeightedScores:
         chosen = [self.generators.index(name) for name in scene.generators]
-        return self.weighted_scores(metric, scene.shares if shares is None else shares).select(chosen)
+        return self.weighted_scores(metric, scene.shares).select(chosen)
 
     def _json_cells(self, values: np.ndarray, is_scored: np.ndarray) -> dict[str, Any]:
         return {name: json_numbers(values[g], is_scored[g]) for g, name in enumerate(self.generators)}

@@ -34,7 +34,6 @@ from .mixture import MixtureFinder
 from .sample_size_planning import NoiseBySource
 from .scene import DashboardScene, made_of_rows
 from .thumbnails import Strips
-from .winner_regions import winner_map
 
 # Of the deals of rows in the test of the clients.
 SEED = 0
@@ -278,13 +277,6 @@ class FederationComparison(Comparison):
             generators = {name: self._filling.source(name) for name in request.scene.generators}
             metric = self.metric_view(check_choice(request.scene.metric, self.metrics, "metric")).metric
         return draw_until_settled(self.federation, generators, metric, request)
-
-    def winners(self, scene: DashboardScene) -> Iterator[dict[str, Any] | None]:
-        with self.lock:
-            result = self._filling.scores_of(scene.generators).result(scene.metric)
-            scores = self._scores_on_show(scene.metric, scene, self._current_weights)
-        bias = result.losses(scores.all) - scores.all_centres
-        return winner_map(result, scene.generators, scene.groups, scene.shares, bias, self.federation.dim)
 
     def metric_view(self, metric: str) -> MetricView:
         filling = self._filling

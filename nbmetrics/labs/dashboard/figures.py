@@ -16,7 +16,7 @@ from ...ranking import lowest
 from ...ranking import order as order_by_size
 from .metric_view import WeightedScores
 from .place_ranges import place_text, range_text
-from .verdict import join_names, percent
+from .verdict import percent
 from .view_model import ViewModel
 
 # Letters of a name, and clients named in the figure of all.
@@ -31,7 +31,6 @@ MAX_GENERATORS_DESCRIBED = 20
 LOG_SCALE_RATIO = 50
 HATCHES = (None, "////", "....")
 BARS = (CLIENT, GENERATORS[0], GREY)
-CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(0.75)]])
 
 
 def draw_view(view: str, model: ViewModel, verdict: str) -> tuple[Drawing, str, str]:
@@ -292,14 +291,11 @@ def _regret_sentence(model: ViewModel, g: int, words: str, own: np.ndarray) -> s
 
 
 def _weights(model: ViewModel) -> tuple[Drawing, str]:
-    """Draw a bar a client, and where in the weights of three groups each generator wins by avg."""
+    """Draw a bar a client."""
     shares = np.array(model.scene.shares)
     first = order_by_size(-shares, 1.0).tolist()
     order = sorted(first[:MAX_CLIENTS_WITH_BARS])
-    polygons = model.regions() if len(shares) > 2 and set(model.groups) == {0, 1, 2} else []
-    count = 1 + bool(polygons)
-    figure, axes = panels(count, width=5.0, height=max(3.4, 1.4 + 0.22 * len(order)))
-    bars = axes[0]
+    figure, (bars,) = panels(1, width=5.0, height=max(3.4, 1.4 + 0.22 * len(order)))
     bars.barh(range(len(order)), shares[order], color=CLIENT)
     for row, i in enumerate(order):
         bars.text(shares[i], row, f" {percent(shares[i])}", va="center", fontsize=8)
@@ -309,59 +305,7 @@ def _weights(model: ViewModel) -> tuple[Drawing, str]:
     some = f"; the {len(order)} largest of {len(shares)}" if len(order) < len(shares) else ""
     bars.set_xlabel(f"weight{some}")
     said = "; ".join(f"{model.clients[i]} {percent(shares[i])}" for i in first[:MAX_GENERATORS_DESCRIBED])
-    words = f"Weights of the clients, the largest first: {said}."
-    if polygons:
-        _triangle(axes[1], model, polygons, shares)
-        winners = [g for g, polygon in enumerate(polygons) if len(polygon)]
-        if winners:
-            by = model.labels["avg"]
-            words += f" With the weights of three groups moved, {join_names(model.names, winners)} can win by {by}."
-    return figure, words
-
-
-def _triangle(ax: Any, model: ViewModel, polygons: Sequence[np.ndarray], shares: np.ndarray) -> None:
-    ax.set_axis_off()
-    ax.set_aspect("equal")
-    groups = np.array(model.groups)
-    parts = np.array([shares[groups == group].sum() for group in range(3)])
-    losses = model.losses["avg"]
-    winner = -1 if np.isnan(losses).all() else lowest(losses)
-    ax.fill(*CORNERS.T, fill=False, edgecolor=QUIET)
-    small = []
-    for g, polygon in enumerate(polygons):
-        if not len(polygon):
-            continue
-        points = polygon @ CORNERS
-        ax.fill(*points.T, facecolor="#c8dfec" if g == winner else "0.95", edgecolor=TEXT, linewidth=1.2)
-        x, y, room = _label_spot(points)
-        name = brief(model.names[g], MAX_NAME_LETTERS)
-        if room > 0.03 * len(name):
-            ax.text(x, y, plain(name), ha="center", va="center", fontsize=9)
-        else:
-            small.append(model.names[g])
-    ax.plot(*(parts @ CORNERS), "o", color=CLIENT, markeredgecolor="white", markersize=9)
-    for (x, y), group, side, low in zip(CORNERS, range(3), ("left", "right", "center"), (1, 1, 0), strict=True):
-        inside = np.flatnonzero(groups == group)
-        more = f" +{len(inside) - 1}" if len(inside) > 1 else ""
-        text = f"{brief(model.clients[inside[0]], MAX_NAME_LETTERS)}{more}, {percent(parts[group])}"
-        ax.text(x, y + (-0.03 if low else 0.03), plain(text), ha=side, va="top" if low else "bottom", fontsize=9)
-    note = f"Who wins by {model.metric_view.metric.label} {model.labels['avg']}"
-    note += f"; too small to label: {join_names(small, range(len(small)))}" if small else ""
-    ax.set_title(textwrap.fill(plain(note), 52), fontsize=9, pad=16)
-
-
-def _label_spot(points: np.ndarray) -> tuple[float, float, float]:
-    """Return where a convex polygon is widest, (x, y), and how wide."""
-    best = (*points.mean(axis=0), 0.0)
-    low, high = points[:, 1].min(), points[:, 1].max()
-    for y in np.linspace(low, high, 9)[1:-1]:
-        ends = []
-        for (x0, y0), (x1, y1) in zip(points, np.roll(points, -1, axis=0), strict=True):
-            if (y0 < y) != (y1 < y):
-                ends.append(x0 + (x1 - x0) * (y - y0) / (y1 - y0))
-        if ends and max(ends) - min(ends) > best[2] and min(y - low, high - y) > 0.025:
-            best = ((min(ends) + max(ends)) / 2, y, max(ends) - min(ends))
-    return best
+    return figure, f"Weights of the clients, the largest first: {said}."
 
 
 VIEWS = {

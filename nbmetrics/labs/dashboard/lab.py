@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import traitlets
@@ -101,8 +101,6 @@ class Dashboard(DashboardActions):
     details = traitlets.Dict().tag(sync=True)
     # The best mixture, once the page asked for it.
     mixture = traitlets.Dict().tag(sync=True)
-    # Who wins by all in the weights of three groups, once the page asked for it.
-    winners = traitlets.Dict().tag(sync=True)
     # What two generators disagree about, once the page asked for it.
     disagreement = traitlets.Dict().tag(sync=True)
     # More draws of the generators that are functions, once the page asked for them.
@@ -143,7 +141,6 @@ class Dashboard(DashboardActions):
         self._mixture: OnDemand[DashboardScene] = OnDemand(
             lambda scene: of(scene).mixture(scene), write("mixture"), "nbmetrics Dashboard mixes"
         )
-        self._winners = OnDemand(self._winner_maps, write("winners"), "nbmetrics Dashboard maps winners")
         self._disagreement: OnDemand[DashboardScene] = OnDemand(
             lambda scene: of(scene).disagreement(scene), write("disagreement"), "nbmetrics Dashboard finds modes"
         )
@@ -154,7 +151,6 @@ class Dashboard(DashboardActions):
         self._on_demand: tuple[OnDemand[Any], ...] = (
             self._details,
             self._mixture,
-            self._winners,
             self._disagreement,
             self._race,
         )
@@ -238,7 +234,7 @@ class Dashboard(DashboardActions):
         if self.board.get("regroup", regroup) != regroup:  # what was open is of other clients
             for on_demand in self._on_demand:
                 on_demand.drop()
-            traits |= {"details": {}, "mixture": {}, "winners": {}, "disagreement": {}, "race": {}}
+            traits |= {"details": {}, "mixture": {}, "disagreement": {}, "race": {}}
         with self._lock, self.hold_sync():  # the page must not see one without the other
             self._write(**{name: value for name, value in traits.items() if value != getattr(self, name)})
 
@@ -355,10 +351,6 @@ class Dashboard(DashboardActions):
             self._stop_draws()
         elif kind == "regroup":
             self._regroup((Change.parse(message.get("change"), "change"),))
-        elif kind == "winners":
-            self._winners.put(self._scene_from_page(message.get("scene")))
-        elif kind == "no winners":
-            self._winners.drop()
         elif kind in ("stop", "resume"):
             self.cancel() if kind == "stop" else self.resume()
         else:
@@ -371,15 +363,6 @@ class Dashboard(DashboardActions):
 
     def _writer(self, trait: str) -> Callable[[dict[str, Any]], None]:
         return lambda value: self._write(**{trait: value})
-
-    def _winner_maps(self, scene: DashboardScene) -> Iterator[dict[str, Any] | None]:
-        """Yield who wins by all in the weights of three groups, while nothing else is to be computed."""
-        while not self._filler.wait(PUBLISH_INTERVAL_SECONDS):
-            yield None
-        for winners in self._comparison_of(scene).winners(scene):
-            yield winners
-            while not self._filler.wait(PUBLISH_INTERVAL_SECONDS):
-                yield None
 
     def _computed(self, scene: DashboardScene) -> dict[str, Any]:
         comparison, regroup = self._comparison_of(scene), [change.to_json() for change in scene.regroup]
@@ -426,8 +409,8 @@ class Dashboard(DashboardActions):
 
         Parameters
         ----------
-        view : "leaderboard", "places" (by avg and by all), "heat map", "regret" (who pays), "weights" (and who wins
-            where); by default the most telling of it in one picture
+        view : "leaderboard", "places" (by avg and by all), "heat map", "regret" (who pays), "weights"; by default
+            the most telling of it in one picture
 
         Examples
         --------

@@ -28,7 +28,7 @@ class _Answer(Generic[Request]):
     """The answer to a request as far as it is computed; `parts` : those to come, None before the first."""
 
     request: Request
-    parts: Iterator[dict[str, Any] | None] | None = None
+    parts: Iterator[dict[str, Any]] | None = None
 
     @property
     def rev(self) -> int:
@@ -41,14 +41,14 @@ class OnDemand(Generic[Request]):
 
     Parameters
     ----------
-    compute : the parts of an answer, None for a part that is nothing to show
+    compute : the parts of an answer
     write : shows one, or an error
     about : what an error says of the request
     """
 
     def __init__(
         self,
-        compute: Callable[[Request], Iterator[dict[str, Any] | None]],
+        compute: Callable[[Request], Iterator[dict[str, Any]]],
         write: Callable[[dict[str, Any]], None],
         name: str,
         about: Callable[[Request], dict[str, Any]] = lambda request: {},
@@ -93,8 +93,7 @@ class OnDemand(Generic[Request]):
             part = next(answer.parts, END)
             if part is END or self._request is not request:
                 return False
-            if part is not None:
-                self._write(part)
+            self._write(part)
         except Exception as error:  # shown in the view instead of vanishing in a thread
             message = printable(str(error) or type(error).__name__, MAX_MESSAGE_LETTERS)
             self._write({**self._about(request), "error": message, "doing": ""})

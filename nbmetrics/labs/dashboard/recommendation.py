@@ -10,9 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...ranking import lowest
+from ...ranking import lowest, same_scores
 from .verdict import Verdict, join_names
-from .winner_regions import regret
 
 MIN_DECIMAL, MAX_DECIMAL = 1e-4, 1e6
 COMPARISON = " than with its best generator"
@@ -53,6 +52,13 @@ def recommendation(
     each = cost(verdict.avg[0], COMPARISON)
     pool = cost(verdict.all[0], "" if each.endswith(COMPARISON) else COMPARISON)
     return f"For each client: {_first_of(verdict.avg)} ({each}). For the pool: {_first_of(verdict.all)} ({pool})."
+
+
+def regret(centres: np.ndarray) -> np.ndarray:
+    """Return what clients lose with each generator beside their best one, (G, k), at least 0; NaN where not known."""
+    with np.errstate(invalid="ignore"):
+        best = np.fmin.reduce(centres, axis=0)
+        return np.where(same_scores(centres, best), 0.0, centres - best)
 
 
 def _first_of(best: Sequence[str]) -> str:

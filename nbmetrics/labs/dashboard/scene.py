@@ -19,8 +19,7 @@ class DashboardScene(DeclaredScene):
     Attributes
     ----------
     metric, by, colour, order : how the scores are looked at
-    weights, groups : of the clients in their order; weights count by their shares, and a group is the corner of the
-        triangle of weights that a client belongs to
+    weights : of the clients in their order; they count by their shares
     generators : those on show
     held : clients whose share stays while others are moved
     client, generator : the one selection, "" for none
@@ -36,7 +35,6 @@ class DashboardScene(DeclaredScene):
     order: str
     client: str
     generator: str
-    groups: tuple[int, ...]
     regroup: tuple[Change, ...]
 
     @classmethod
@@ -45,7 +43,7 @@ class DashboardScene(DeclaredScene):
         return {**fields, "regroup": changes_of(fields["regroup"])}
 
     def check(self) -> None:
-        """Raise `InvalidInput` where all weights are 0, a name occurs twice, or groups are not one a client."""
+        """Raise `InvalidInput` where all weights are 0, a name occurs twice, or more are held than there are."""
         count = len(self.weights)
         check_weights(self.weights, count)
         check_names(list(self.generators), "generators")
@@ -53,8 +51,6 @@ class DashboardScene(DeclaredScene):
             check_names(list(self.held), "held")
         if len(self.held) > count:
             raise InvalidInput("held", f"has {len(self.held)} items", f"Give 0 to {count}")
-        if self.groups and len(self.groups) != count:
-            raise InvalidInput("groups", f"has {len(self.groups)} for {count} weights", "Give one for each client")
 
     @property
     def shares(self) -> tuple[float, ...]:
@@ -76,7 +72,7 @@ GIVEN, ALIKE = "As given", "All clients alike"
 def starts(metric: str, weights: Sequence[float], generators: Sequence[str]) -> dict[str, DashboardScene]:
     """The presets: weights as given, and alike."""
     k = len(weights)
-    common = {"metric": metric, "generators": list(generators), "groups": list(thirds(k))}
+    common = {"metric": metric, "generators": list(generators)}
     given = {GIVEN: list(weights), ALIKE: [1.0 / k] * k}
     return {name: DashboardScene.parse({"weights": w, "preset": name, **common}) for name, w in given.items()}
 
@@ -96,8 +92,3 @@ def made_of_table(label: str, higher_is_better: bool) -> str:
 def _text(value: Any) -> str:
     """Return JSON of texts, which is Python too: but for escapes of what needs two of them."""
     return json.dumps(value, ensure_ascii=False)
-
-
-def thirds(clients: int) -> tuple[int, ...]:
-    """The corner of the triangle that each client belongs to, unless somebody says."""
-    return tuple(3 * i // clients for i in range(clients))

@@ -19,8 +19,8 @@ from ...ranking import lowest
 from ...ranking import order as order_by_size
 from .metric_view import MetricView, WeightedScores, counted_weights
 from .place_ranges import Ranges, crossings, place_ranges, sort_by_loss, tiers
+from .recommendation import regret
 from .scene import DashboardScene
-from .winner_regions import regions, regret, worst
 
 # Of a difference beside its standard error: 95 %, cell by cell.
 CHANCE_ERRORS = 1.96
@@ -76,11 +76,10 @@ class ViewModel:
     @cached_property
     def losses(self) -> dict[str, np.ndarray]:
         """Return the loss of each generator by avg, by all and for its worst client that counts, (G,)."""
-        centres = self.metric_view.centres
         return {
             "avg": self.weighted_scores.avg_centres,
             "all": self.weighted_scores.all_centres,
-            "worst": worst(centres, self.weights),
+            "worst": self.metric_view.centres[:, self.weights > 0].max(axis=1),
         }
 
     @cached_property
@@ -163,18 +162,6 @@ class ViewModel:
             }
             size = sizes[order]().astype(float)
         return np.roll(order_by_size(-size), np.isnan(size).sum()).tolist()
-
-    @property
-    def groups(self) -> list[int]:
-        """Return of each client the corner of the triangle of weights."""
-        count = len(self.clients)
-        return list(self.scene.groups) if self.scene.groups else [3 * i // count for i in range(count)]
-
-    def regions(self) -> list[np.ndarray]:
-        """Return where each generator wins by avg in the weights of three groups; see `regions`."""
-        shares, counts = np.array(self.scene.shares), self.metric_view.counts
-        counted = counts | (counted_weights(shares, counts) is None)
-        return regions(np.where(counted, self.metric_view.centres, 0.0), np.array(self.groups), shares)
 
 
 def _natural(name: str) -> list[Any]:

@@ -13,7 +13,8 @@ that is a text is the one of that name in a lab's `types`. Every lab has the fie
 
 Code is lines in which `{field}` or `{field.part}` stands for a value; `«…»` stays out where all values in it are the
 defaults (or 0), and a list with `code` is a line an item, by its kind. `aliases` has the present name of what was
-renamed since: {"": {"old field": "new"}, "view.metric": {"old choice": "new"}}.
+renamed since, null for a field that is gone: {"": {"old field": "new", "gone": null}, "view.metric": {"old choice":
+"new"}}.
 
 Rules between fields are code: `check` and `complete` here, `refusal` and `complete` in the page.
 """
@@ -140,15 +141,15 @@ def choices(scene: type[DeclaredScene], *path: str) -> tuple[str, ...]:
     return tuple(one["choice"])
 
 
-def _rename(value: Any, path: list[str], names: Mapping[str, str]) -> Any:
-    """Return `value` with what stands at `path` renamed: a text, or the fields of a record."""
+def _rename(value: Any, path: list[str], names: Mapping[str, str | None]) -> Any:
+    """Return `value` with what stands at `path` renamed: a text, or the fields of a record, without those gone."""
     if isinstance(value, (list, tuple)):
         return [_rename(part, path, names) for part in value]
     if path:
         is_there = isinstance(value, Mapping) and path[0] in value
         return {**value, path[0]: _rename(value[path[0]], path[1:], names)} if is_there else value
     if isinstance(value, Mapping):
-        return {names.get(name, name): part for name, part in value.items()}
+        return {names.get(name, name): part for name, part in value.items() if names.get(name, "") is not None}
     return names.get(value, value) if isinstance(value, str) else value
 
 

@@ -136,8 +136,5 @@ class World:
             sides.append((self.pooled[name]["fid"][which], all_centres, noise))
         return counted, sides
 
-    def groups(self, name):
-        return self.seen[name].scene["groups"]
-
     def judged(self, name, metric, shown):
         return oracle.judged(*zip(*self.decided(name, metric, shown)[1], strict=True), self.seen[name].result["p"])

@@ -258,26 +258,8 @@ def dethroning(centres, shares):
 
 
 def simplex(steps):
-    """All points of the triangle whose coordinates are multiples of 1/steps, (points, 3)."""
+    """All points of the simplex of three shares that are multiples of 1/steps, (points, 3)."""
     return np.array([(i, j, steps - i - j) for i in range(steps + 1) for j in range(steps + 1 - i)]) / steps
-
-
-def under_groups(points, groups, shares):
-    """Weights of the clients at points of the triangle of three groups: within one in proportion, (points, k)."""
-    inside = np.array(
-        [[share if group == own else 0.0 for share, own in zip(shares, groups, strict=True)] for group in range(3)]
-    )
-    return points @ (inside / inside.sum(axis=1, keepdims=True))
-
-
-def within(points, corners):
-    """Whether points lie in a convex polygon; on its edge too. Both by coordinates of the triangle."""
-    if not len(corners):
-        return np.zeros(len(points), dtype=bool)
-    p, c = np.array(points)[:, :2], np.array(corners)[:, :2]
-    edges = np.roll(c, -1, axis=0) - c
-    side = edges[:, 0] * (p[:, None, 1] - c[:, 1]) - edges[:, 1] * (p[:, None, 0] - c[:, 0])
-    return (side >= -1e-12).all(axis=1) | (side <= 1e-12).all(axis=1)
 
 
 def solved(q, c, start):

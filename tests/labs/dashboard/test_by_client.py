@@ -14,7 +14,6 @@ import nbmetrics as nm
 from nbmetrics.evaluation.store import Store
 from nbmetrics.labs.dashboard.federation_comparison import FederationComparison
 from nbmetrics.labs.dashboard.figures import VIEWS
-from nbmetrics.labs.dashboard.reweighting import scores_under
 from tests.evaluation.test_by_client import moments, own_fid, own_kid, weighed
 from tests.evaluation.whole_noise import noise as whole_noise
 from tests.labs.dashboard.page import said
@@ -133,7 +132,7 @@ def test_the_mean_over_clients_is_intra_wherever_it_is_named(lab):
 def test_pictures_name_intra(lab, view):
     figure, words = VIEWS[view](study_of(lab).view_model(scene_of(lab)))
     drawn = " ".join([words, *(text.get_text() for ax in figure.axes for text in ax.texts)])
-    assert "avg" not in drawn and ("intra" in drawn or view == "heat map"), drawn
+    assert "avg" not in drawn and ("intra" in drawn or view in ("heat map", "weights")), drawn
 
 
 def test_kid_has_no_order_of_its_own_where_a_generator_is_by_client(lab):
@@ -209,16 +208,6 @@ def test_what_more_rows_would_do_counts_the_rows_of_all_parts(lab):
     assert sum(settle["variances"]) == pytest.approx(total, rel=0.25)  # 256 draws: parts are not quite uncorrelated
     generated = (noise.generated[:, pair] @ shares).var(axis=0)
     assert settle["variances"][3:] == pytest.approx(generated, rel=0.01)
-
-
-def test_all_under_other_weights_is_of_the_mixture_under_them(lab):
-    clients, generators = parties()
-    cells = study_of(lab)._filling.scores.result("fid")
-    federation = nm.Federation(list(nm.Federation(clients))).with_weights(OTHER_WEIGHTS)
-    expected = nm.evaluate(federation, generators, "fid", uncertainty=nm.Influence()).table
-    for plain, column in ((True, "all"), (False, "all_corrected")):
-        score = scores_under(cells, OTHER_WEIGHTS, plain=plain)
-        assert [score(g) for g in range(3)] == pytest.approx(expected[column].tolist(), rel=1e-9, abs=1e-12)
 
 
 def test_a_cell_is_of_what_was_made_for_its_client(fresh):

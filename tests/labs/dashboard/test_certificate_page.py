@@ -1,4 +1,4 @@
-"""The winner's certificate and its breakpoints: Python beside the page, a linear programme, and a fine grid."""
+"""The winner's certificate, and who wins along a weight: Python beside the page, a linear programme, a fine grid."""
 
 import math
 
@@ -8,7 +8,8 @@ import pytest
 from scipy.optimize import linprog
 
 import nbmetrics as nm
-from nbmetrics.labs.dashboard.certificate import breakpoints, certificate_of, least_reweighting, with_weight
+from nbmetrics.labs.dashboard.certificate import certificate_of, least_reweighting
+from tests.labs.dashboard.along_a_weight import breakpoints, with_weight
 from tests.labs.dashboard.page import said
 from tests.node import needs_node
 

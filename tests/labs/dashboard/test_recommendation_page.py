@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from nbmetrics.labs.dashboard.metric_view import encode_noise, round_as_page
-from nbmetrics.labs.dashboard.recommendation import points, recommendation
+from nbmetrics.labs.dashboard.recommendation import points, recommendation, regret
 from nbmetrics.labs.dashboard.verdict import Verdict
 from tests.labs.dashboard.page import VIEW, said
+from tests.labs.dashboard.test_certificate_page import world
 from tests.node import needs_node
 
 CLIENTS = ["north", "south", "east"]
@@ -33,6 +34,22 @@ CASES = [
 @pytest.mark.parametrize(("state", "avg", "pooled", "centres", "told"), CASES)
 def test_what_to_do_is_said(state, avg, pooled, centres, told):
     assert recommendation(Verdict(state, tuple(avg), tuple(pooled), ()), "AB", CLIENTS, np.array(centres)) == told
+
+
+def test_regret_is_beside_the_clients_own_best():
+    centres = np.array([[1.0, math.nan, math.inf, -1], [3, 2, math.inf, -3]])
+    np.testing.assert_array_equal(regret(centres), [[0, math.nan, 0, 2], [2, 0, 0, 0]])
+
+
+@needs_node
+def test_page_and_python_give_the_same_regret():
+    rng = np.random.default_rng(5)
+    cases = [world(rng, clients=6)[0] for _ in range(50)]
+    for n in range(0, 50, 5):
+        cases[n][0, 0] = (math.nan, math.inf)[n % 2]
+    found = said("recommendation.js", "regret", "say(given.map(regret))", cases)
+    for centres, page in zip(cases, found, strict=True):
+        np.testing.assert_allclose(page, regret(centres), rtol=1e-12)
 
 
 def drawn_noise(rng, spread):

@@ -8,7 +8,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.labs.dashboard.certificate import least_reweighting
 from nbmetrics.labs.dashboard.place_ranges import place_ranges
-from nbmetrics.labs.dashboard.winner_regions import regions, regret
+from nbmetrics.labs.dashboard.recommendation import regret
 from tests.labs.dashboard import oracle
 from tests.labs.dashboard.digits import ALL, SETTINGS, THREE, World, mixed_by
 from tests.labs.dashboard.page import VIEW, said
@@ -122,7 +122,7 @@ def test_the_verdict_in_words(world):
 
 
 def by_python(world, name, metric, shown):
-    """Places, certificate, regions and regret, by the functions that the page has twins of."""
+    """Places, certificate and regret, by the functions that the page has twins of."""
     which = [ALL.index(g) for g in shown]
     counted, sides = world.decided(name, metric, shown)
     at = np.flatnonzero(counted > 0)
@@ -131,7 +131,6 @@ def by_python(world, name, metric, shown):
     return {
         "ranges": [vars(place_ranges(*side[1:])) for side in sides],
         "certificate": found and {**vars(found), "sources": [(at[i], share) for i, share in found.sources]},
-        "regions": regions(np.where(counted > 0, centres, 0), np.array(world.groups(name)), world.seen[name].shares),
         "regret": regret(centres),
     }
 
@@ -139,17 +138,16 @@ def by_python(world, name, metric, shown):
 NUMBERS = f"""
 import {{ leastReweighting }} from "{(VIEW / "certificate.js").as_uri()}";
 import {{ decidedOf }} from "{(VIEW / "decision_inputs.js").as_uri()}";
-import {{ regions, regret }} from "{(VIEW / "winner_regions.js").as_uri()}";
+import {{ regret }} from "{(VIEW / "recommendation.js").as_uri()}";
 const [{{ board, draws }}, cases] = given;
 say(cases.map(([scene, result]) => {{
   const {{ metrics, shares }} = numbersOf(scene, {{ get: (name) => ({{ board, draws, result }})[name] }});
   const shown = metrics[scene.metric];
-  const {{ counted, centres, weights, lined }} = decidedOf(shown, shares, board.few[scene.metric]);
+  const {{ counted, centres, weights }} = decidedOf(shown, shares, board.few[scene.metric]);
   const found = leastReweighting(centres, weights);
   return {{
     ranges: [shown.byAvg.ranges, shown.byAll?.ranges].filter(Boolean),
     certificate: found && {{ ...found, sources: found.sources.map(([i, share]) => [counted[i], share]) }},
-    regions: regions(lined, scene.groups, shares),
     regret: regret(shown.centres).map((own) => Array.from(own)),
     verdict: shown.verdict,
     worst: shown.worst,
@@ -230,36 +228,10 @@ def test_the_certificate_is_the_optimum_of_the_linear_programme(world, decisions
         assert after.min() > -1e-12
 
 
-def test_the_winner_regions_are_those_of_a_grid(world, decisions):
-    points = oracle.simplex(60)
-    for case, found in decisions.items():
-        name, metric, shown = case
-        counted, _ = world.decided(*case)
-        weights = oracle.under_groups(points, world.groups(name), world.seen[name].shares) * (counted > 0)
-        losses = weights @ world.centres[metric][[ALL.index(g) for g in shown]].T
-        order = np.sort(losses, axis=1)
-        clear = order[:, 1] - order[:, 0] > 1e-4 * np.abs(losses).max()
-        assert clear.mean() > 0.9
-        for g, polygon in enumerate(found["regions"]):
-            np.testing.assert_array_equal(oracle.within(points, polygon)[clear], losses.argmin(axis=1)[clear] == g)
-
-
 def test_regret_is_what_a_client_loses_beside_its_own_best(world, decisions):
     for (_, metric, shown), found in decisions.items():
         centres = world.centres[metric][[ALL.index(g) for g in shown]]
         np.testing.assert_allclose(found["regret"], centres - centres.min(axis=0), atol=2e-3)
-
-
-def test_the_share_of_all_weightings_that_each_wins(world):
-    seen = world.seen["equal"]
-    for metric in ("fid", "kid"):
-        counted = ~np.array(world.few[metric])
-        drawn = np.random.default_rng(9).dirichlet(np.ones(counted.sum()), 20_000)
-        best = (drawn @ world.centres[metric][:, counted].T).argmin(axis=1)
-        for g, generator in enumerate(ALL):
-            share, error = seen.result["won"][metric][generator]
-            assert abs(share - (best == g).mean()) < 4 * np.sqrt(0.25 * (1 / 20_000 + 1 / 4096))
-            assert error == pytest.approx(np.sqrt(share * (1 - share) / 4096))
 
 
 def test_the_mixture_of_three_is_the_best_of_a_grid(world):

@@ -113,6 +113,11 @@ def sight_of(table, **changes):
     return study.view_model(DashboardScene.parse({**base, **changes}))
 
 
+def test_who_has_no_weight_is_not_the_worst_client():
+    sight = sight_of({"a": [1.0, 5.0, 9.0], "b": [2.0, 3.0, np.nan]}, weights=[1, 1, 0])
+    assert sight.losses["worst"].tolist() == [5, 3]
+
+
 def test_clients_stand_as_in_the_page():
     table = {"a": [0.3, 0.9, 1.0], "b": [0.5, 0.1, 2.0]}
     sight = sight_of(table)

@@ -35,7 +35,6 @@ COMPARISON = {
     "generators": ["Narrow", "Wide", "Off"],
     "held": ["Client 2"],
     "by": "all",
-    "groups": [0, 1],
     "regroup": [{"do": "merge", "clients": ["Client 1", "Client 3"], "name": "Both"}],
     "rev": 1,
 }

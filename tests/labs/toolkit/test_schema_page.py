@@ -114,8 +114,20 @@ def test_the_page_reads_fills_in_and_writes_the_same(tmp_path, monkeypatch):
     bad = [{**asked, "predict": {**asked["predict"], **part}} for part in ({"redraws": 1e9}, {"axis": [0, 1e300]})]
     bad += [{**asked, part: {**asked["after"], "samples": 10**9}} for part in ("scene", "after", "solution")]
     kind, _ = SCENES["CorrelationLab"]
-    aliases = {"": {"r": "rho"}, "question": {"at": "step"}, "metric": {"joint": "cfid"}, "preset": {"Old": "New"}}
-    old = {"r": 0.5, "rho_hat": 0.1, "metric": "joint", "question": {"at": 2, "answer": "open"}, "preset": "Old"}
+    aliases = {
+        "": {"r": "rho", "gone": None},
+        "question": {"at": "step"},
+        "metric": {"joint": "cfid"},
+        "preset": {"Old": "New"},
+    }
+    old = {
+        "r": 0.5,
+        "rho_hat": 0.1,
+        "gone": [1],
+        "metric": "joint",
+        "question": {"at": 2, "answer": "open"},
+        "preset": "Old",
+    }
     monkeypatch.setattr(kind, "declared", {**kind.declared, "aliases": aliases})
     renamed = {"declared": kind.declared, "old": old, "now": kind.parse(old).to_json()}
     assert renamed["now"]["rho"] == 0.5 and renamed["now"]["preset"] == "New" and renamed["now"]["metric"] == "cfid"
@@ -148,9 +160,10 @@ def names_of(one):
 
 
 def lost(frozen, present, aliases, path=""):
-    """Names that are there no more, and have no alias either."""
+    """Names that are there no more, have no alias either, and are not declared gone."""
+    known = {None, *present}
     renames = aliases.get(path, {})
-    found = [f"{path} {name}" for name in frozen if name not in present and renames.get(name) not in present]
+    found = [f"{path} {name}" for name in frozen if name not in present and renames.get(name, "") not in known]
     if isinstance(frozen, dict):
         for name, parts in frozen.items():
             if name in present:
@@ -182,3 +195,4 @@ def test_a_name_that_is_gone_is_found():
     frozen = {"view": {"metric": ["fid", "kid"]}, "half": []}
     assert lost(frozen, {"view": {"metric": ["fid"]}}, {}) == [" half", "view.metric kid"]
     assert not lost(frozen, {"view": {"metric": ["fid"]}, "h": []}, {"": {"half": "h"}, "view.metric": {"kid": "fid"}})
+    assert lost(frozen, {"view": {"metric": ["fid"]}}, {"": {"half": None}}) == ["view.metric kid"]

@@ -8,7 +8,6 @@
  * @import { Numbers, Scene } from "./types.js"
  */
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
-import { read } from "../../toolkit/view/json_numbers.js";
 import { isTie, lowest, orderOf } from "../../toolkit/view/ties.js";
 import { inWords, sharesOf } from "./metric_view.js";
 import { average } from "./place_ranges.js";
@@ -147,7 +146,7 @@ export function certificateSentence(change, generators, clients) {
   return `Move ${percent(change.moved)} of the weight ${way}, and ${rival} overtakes ${winner}.`;
 }
 
-/* How firmly the winner by avg sits: in what share of weightings it is first, and the least change that dethrones it. */
+/* How firmly the winner by avg sits: the least change of the weights that dethrones it. */
 
 const headOf = (/** @type {string} */ average) => `How stable is the winner by ${average}?`;
 // Of the weight, so that the rival is ahead and not level.
@@ -157,17 +156,16 @@ export class CertificateCard {
   /** @param {Store} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
-    this.share = el("p");
     this.least = el("p");
     this.button = el("button", { type: "button", "data-lock": "drag" }, ["Try these weights"]);
     this.note = el("p", { class: "nbm-note" });
     const way = el("div", { class: "nbm-decision-way" }, [this.least, this.button]);
-    this.root = card(headOf("avg"), [this.share, way, this.note]);
+    this.root = card(headOf("avg"), [way, this.note]);
     this.button.addEventListener("click", () => this.try(), { signal });
   }
 
   /** @param {Scene} scene @param {Numbers} numbers @param {Decided} decided */
-  paint(scene, { clients, answer, progress }, decided) {
+  paint(scene, { clients, progress }, decided) {
     const { winner, counted, centres, weights, average } = decided;
     nameCard(this.root, headOf(average));
     this.root.hidden = scene.generators.length < 2;
@@ -176,7 +174,6 @@ export class CertificateCard {
     const generators = scene.generators.map(inWords);
     this.change = winner < 0 ? null : leastReweighting(centres, weights);
     this.decided = decided;
-    setText(this.share, shareWords(scene, winner, answer));
     setText(this.least, winner < 0 ? "Not known yet." : certificateSentence(this.change, generators, names));
     this.button.style.visibility = this.change?.sources.length ? "" : "hidden"; // its room is kept
     const isFilled = progress.done === progress.total; // what is still to come is not odd
@@ -219,15 +216,4 @@ export function nameCard(root, head) {
 export function card(head, content) {
   const heading = el("span", { class: "nbm-card-head", role: "heading", "aria-level": "3" }, [head]);
   return el("section", { class: "nbm-dashboard-card nbm-decision", "aria-label": head }, [heading, ...content]);
-}
-
-/** @param {Scene} scene @param {number} winner @param {any} answer */
-function shareWords({ metric, generators }, winner, answer) {
-  const won = answer.won?.[metric];
-  if (winner < 0 || !won || Object.keys(won).length !== generators.length) return "";
-  const name = generators[winner];
-  const [share, error] = (won[name] ?? [NaN, NaN]).map(read);
-  if (!(share >= 0)) return "";
-  const sure = error > 0 ? ` (± ${percent(error)})` : "";
-  return `Ignoring sampling noise, ${inWords(name)} wins in ${percent(share)}${sure} of random weightings.`;
 }

@@ -50,9 +50,8 @@ export function refusal(scene, model) {
 }
 
 /** Whether the parts of a scene fit one another. @param {import("./types.js").Scene} scene */
-function whyPartsRefused({ weights, groups, generators, held }) {
+function whyPartsRefused({ weights, generators, held }) {
   if (!weights.some((weight) => weight > 0)) return "all weights are 0";
-  if (groups.length && groups.length !== weights.length) return "its groups do not match its clients";
   if (held.length > weights.length) return "it fixes the weights of more clients than it has";
   return [generators, held].some((names) => new Set(names).size < names.length) ? "a name appears twice" : "";
 }

@@ -37,7 +37,6 @@ export default lab("Dashboard", numbersOf, dashboardView, {
     "result",
     "details",
     "mixture",
-    "winners",
     "disagreement",
     "race",
     "namespace",

@@ -17,7 +17,6 @@ import { DrawCard } from "./draw_card.js";
 import { MixtureCard } from "./mixture_card.js";
 import { RegretCard } from "./regret_card.js";
 import { SettleCard } from "./sample_size_planning.js";
-import { Triangle } from "./triangle.js";
 
 const LABELS = { pays: "Who loses", firm: "How stable", mixture: "Mixture", costs: "Costs" };
 
@@ -33,11 +32,10 @@ export class Levels {
     );
     const [differs, draws] = [new DisagreementCard(store, signal), new DrawCard(store, signal)];
     heat.controls.append(differs.button);
-    const triangle = new Triangle(store, signal);
-    this.cards = { pays: [pays, differs], firm: [firm, settles, draws, triangle], mixture: [mixes], costs: [] };
+    this.cards = { pays: [pays, differs], firm: [firm, settles, draws], mixture: [mixes], costs: [] };
     const contents = {
       pays: [heat.root, pays.root, differs.root],
-      firm: [el("div", {}, [headline.details, firm.root, settles.root, draws.root]), triangle.root],
+      firm: [headline.details, firm.root, settles.root, draws.root],
       mixture: [mixes.root],
       costs: [costs.root],
     };

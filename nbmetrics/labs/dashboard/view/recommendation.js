@@ -5,9 +5,8 @@
  *
  * @import { Verdict } from "./verdict.js"
  */
-import { lowest } from "../../toolkit/view/ties.js";
+import { lowest, sameScores } from "../../toolkit/view/ties.js";
 import { listed } from "./verdict.js";
-import { regret } from "./winner_regions.js";
 
 const [MIN_DECIMAL, MAX_DECIMAL] = [1e-4, 1e6];
 const COMPARISON = " than with its best generator";
@@ -38,6 +37,14 @@ export function recommendation({ state, avg, all }, names, clients, centres, isC
   const each = costOf(avg[0], COMPARISON);
   const pool = costOf(all[0], each.endsWith(COMPARISON) ? "" : COMPARISON);
   return `For each client: ${firstOf(avg)} (${each}). For the pool: ${firstOf(all)} (${pool}).`;
+}
+
+/** What each client loses with each generator beside its own best one. @param {ArrayLike<number>[]} centres @returns {number[][]} */
+export function regret(centres) {
+  const best = Array.from(centres[0] ?? [], (_, i) =>
+    centres.reduce((least, own) => (own[i] < least || Number.isNaN(least) ? own[i] : least), NaN),
+  );
+  return centres.map((own) => best.map((least, i) => (sameScores(own[i], least) ? 0 : own[i] - least)));
 }
 
 /** @param {string[]} best */

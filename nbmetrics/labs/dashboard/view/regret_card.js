@@ -18,7 +18,7 @@ import { cellsNow } from "./cell_values.js";
 import { card } from "./certificate.js";
 import { inWords } from "./metric_view.js";
 import { leastOf } from "./place_ranges.js";
-import { regret } from "./winner_regions.js";
+import { regret } from "./recommendation.js";
 
 const HEAD = "Which clients lose?";
 const CLIENTS_SHOWN_FIRST = 4;

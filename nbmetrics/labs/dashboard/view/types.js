@@ -6,7 +6,7 @@
  * @typedef {{do: string, clients: string[], name: string}} Change  see changes.py
  * @typedef {{rev: number, preset: string, metric: string, weights: number[], generators: string[], held: string[],
  *   by: "avg" | "all" | "worst", colour: "regret" | "raw", order: string, client: string, generator: string,
- *   groups: number[], regroup?: Change[]}} Scene
+ *   regroup?: Change[]}} Scene
  * @typedef {{name: string, rows: number, share: number, classes?: string[]}} ClientFacts
  * @typedef {{name: string, label: string, higher: boolean, best: number | null, same: boolean, corrected: boolean,
  *   pooled?: boolean, distance?: boolean, sure: boolean, why?: string, note: string}} MetricFacts

@@ -3,7 +3,6 @@
  *
  * @import { Pictured } from "../../toolkit/view/picture.js"
  * @import { Store } from "../../toolkit/view/store.js"
- * @import { Decided } from "./decision_inputs.js"
  * @import { Drawn } from "./leaderboard.js"
  * @import { Numbers, Scene, Shown } from "./types.js"
  */
@@ -13,17 +12,14 @@ import { cellMark, matrixPicture, scaleMark } from "../../toolkit/view/matrix_pi
 import { shortened } from "../../toolkit/view/name_width.js";
 import { shareText } from "../../toolkit/view/numbers.js";
 import { orderOf } from "../../toolkit/view/ties.js";
-import { decidedOf } from "./decision_inputs.js";
 import { partsOf } from "./leaderboard_rows.js";
 import { crossings, rangeText, sortByLoss, tiers } from "./place_ranges.js";
+import { regret } from "./recommendation.js";
 import { choicesOf, keyOf, lossText, orderByLoss, othersText } from "./regret_card.js";
 import { Ribbon } from "./ribbon.js";
-import { Triangle } from "./triangle.js";
 import { WHISKER, Whisker } from "./whiskers.js";
-import { regret } from "./winner_regions.js";
 
 const RIBBON_PX = 470;
-const TRIANGLE_PX = 340;
 const MAX_WEIGHTS_LISTED = 40;
 /** @type {Record<string, Partial<import("../../toolkit/view/matrix_cell.js").Cell>>} the marks of the heat map, by their names in its legend */
 const MARKS = {
@@ -54,7 +50,7 @@ export function viewPictures(store, leaderboard, heat) {
       many && shown.byAll && !shown.isFar && (() => placesPicture(store, scene, shown, put)),
     "Heat map": () => heatPicture(heat, put),
     "Which clients lose?": many && choicesOf(shown).length > 0 && (() => put(regretPicture(scene, numbers, shown))),
-    Weights: () => weightsPicture(store, scene, numbers, put),
+    Weights: () => ({ table: weightsTable(numbers) }),
   };
   const [headline] = shown.verdict.sentences;
   const available = Object.entries(views).filter(([, make]) => make);
@@ -103,10 +99,8 @@ function heatPicture({ matrix, legend }, put) {
   return { ...put(matrixPicture(matrix), [entries]), legend: entries };
 }
 
-/** @param {Store} store @param {Scene} scene @param {Numbers} numbers @param {Put} put */
-function weightsPicture(store, scene, numbers, put) {
-  const { clients, shares, metrics } = numbers;
-  const shown = metrics[scene.metric];
+/** @param {Numbers} numbers */
+function weightsTable({ clients, shares }) {
   const largest = orderOf(
     clients.map((_, i) => -shares[i]),
     1,
@@ -114,14 +108,7 @@ function weightsPicture(store, scene, numbers, put) {
   const rows = largest.slice(0, MAX_WEIGHTS_LISTED).map((i) => [clients[i].name, shareText(shares[i])]);
   const more = clients.length - rows.length;
   if (more > 0) rows.push([`${more} more`, ""]);
-  const table = [["Client", "weight"], ...rows];
-  if (clients.length < 3) return { table };
-  const own = new AbortController();
-  const triangle = new Triangle(store, own.signal);
-  triangle.paint(scene, numbers, decidedOf(shown, shares, store.model.get("board").few?.[scene.metric]));
-  own.abort();
-  triangle.drawing.setAttribute("width", String(TRIANGLE_PX));
-  return { ...put(triangle.drawing), words: [shown.verdict.sentences[0], triangle.note], table };
+  return [["Client", "weight"], ...rows];
 }
 
 /* The leaderboard as one drawing, to be saved: names with their ranges, dots with intervals, and between avg and all the lines of the ribbon. */

@@ -8,7 +8,7 @@
  *   names?: number, list?: Field, from?: number, to?: number, record?: Fields, kinds?: Record<string, Fields>,
  *   code?: Record<string, string>, default?: any, optional?: boolean, null?: boolean}} Field
  * @typedef {Record<string, Field>} Fields
- * @typedef {{fields: Fields, code: string[], opening: string[], aliases?: Record<string, Record<string, string>>}} Declared
+ * @typedef {{fields: Fields, code: string[], opening: string[], aliases?: Record<string, Record<string, string | null>>}} Declared
  */
 import common from "../scene.json" with { type: "json" };
 
@@ -50,13 +50,16 @@ export function filled({ fields, aliases = {} }, scene) {
   return fill({ record: fields }, renamed);
 }
 
-/** @param {any} value @param {string[]} path @param {Record<string, string>} names @returns {any} */
+/** @param {any} value @param {string[]} path @param {Record<string, string | null>} names @returns {any} */
 function rename(value, path, names) {
   if (Array.isArray(value)) return value.map((part) => rename(part, path, names));
   const present = (/** @type {string} */ name) => (Object.hasOwn(names, name) ? names[name] : name);
   if (!path.length && typeof value === "string") return present(value);
   if (!isRecord(value)) return value;
-  if (!path.length) return Object.fromEntries(Object.entries(value).map(([name, part]) => [present(name), part]));
+  if (!path.length) {
+    const parts = Object.entries(value).map(([name, part]) => [present(name), part]);
+    return Object.fromEntries(parts.filter(([name]) => name !== null));
+  }
   const [first, ...rest] = path;
   return Object.hasOwn(value, first) ? { ...value, [first]: rename(value[first], rest, names) } : value;
 }

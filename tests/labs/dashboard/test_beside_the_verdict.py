@@ -1,4 +1,4 @@
-"""What Python tells beside the verdict: shares of all weightings, the variance by source, and the best mixture."""
+"""What Python tells beside the verdict: the variance by source, the best mixture, and only what was asked for last."""
 
 import json
 import math
@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
+from nbmetrics.labs.dashboard.on_demand import OnDemand
 from nbmetrics.labs.dashboard.place_ranges import standard_errors_apart
+from nbmetrics.labs.dashboard.scene import DashboardScene
 from tests.labs.dashboard.islands import islands
 from tests.labs.dashboard.sample_size_oracle import settle
 from tests.labs.inside import mixture_of, scene_of, study_of
@@ -26,15 +28,6 @@ def lab():
 
 def answered(lab):
     return json.loads(json.dumps(study_of(lab).answer(scene_of(lab))))
-
-
-def test_the_shares_of_weightings_are_those_of_random_ones(lab):
-    centres = study_of(lab).metric_view("kid").centres
-    best = (np.random.default_rng(5).dirichlet(np.ones(3), 20_000) @ centres.T).argmin(axis=1)
-    won = answered(lab)["won"]["kid"]
-    for g, name in enumerate(GENERATORS):
-        share, error = won[name]
-        assert share == pytest.approx((best == g).mean(), abs=0.02) and error == 0
 
 
 def test_the_variance_is_that_of_the_leaders_difference_and_falls_with_each_sources_rows(lab):
@@ -123,6 +116,18 @@ def test_a_mixture_that_cannot_be_says_why():
     table = nm.Dashboard.from_table(pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, math.nan]}))
     table._mixture.now(table._scene)
     assert "only scores" in table.mixture["error"]
-    won = answered(table)["won"]["score"]
-    assert won["a"] == [1.0, 0.0] and won["b"][0] == "nan"
     table.close()
+
+
+def test_what_is_asked_for_next_or_nothing_more_ends_what_is_under_way():
+    written, scene = [], DashboardScene.parse({"metric": "fid", "weights": [1], "generators": ["a"]})
+
+    def find(_):
+        yield {"part": 1}
+        asked.drop()
+        yield {"part": 2}
+
+    asked = OnDemand(find, written.append, "test")
+    asked.now(scene)
+    assert written == [{"part": 1}]
+    asked.close()

@@ -1,31 +1,10 @@
-"""The page's groups of clients, its decided numbers and a client's say, run in Node beside SciPy and NumPy."""
+"""The page's decided numbers and a client's say, run in Node beside NumPy."""
 
 import numpy as np
 import pytest
-from scipy.cluster.hierarchy import average, cut_tree, leaves_list
-from scipy.spatial.distance import pdist
 
 from tests.labs.dashboard.page import said
 from tests.node import needs_node
-
-
-@needs_node
-@pytest.mark.parametrize("count", [3, 4, 17])
-def test_branches_are_the_three_clusters_of_the_tree(count):
-    joins = average(pdist(np.random.default_rng(count).normal(size=(count, 2))))
-    board = {"clients": [{}] * count, "tree": joins[:, :3].tolist(), "leaves": leaves_list(joins).tolist()}
-    found = said("winner_regions.js", "branches", "say(branches(given))", board)
-    wanted = cut_tree(joins, 3).ravel()
-    pairs = set(zip(found, wanted.tolist(), strict=True))
-    assert len(pairs) == 3 == len(set(found)) == len(set(wanted))
-    first = [found[leaf] for leaf in board["leaves"]]
-    assert first == sorted(first)  # they stand side by side, in the order of the tree
-
-
-@needs_node
-def test_without_a_tree_there_are_thirds():
-    line = "say([branches({clients: [1, 2]}), thirds(7), thirds(3)])"
-    assert said("winner_regions.js", "branches, thirds", line, {}) == [None, [0, 0, 0, 1, 1, 2, 2], [0, 1, 2]]
 
 
 @needs_node
