@@ -587,14 +587,6 @@ def uniform_blocks(n: int, step: int) -> Iterator[slice]:
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
-def each_pair(x: Array, y: Array, step: int, visit: Callable[[Array, Array, bool], None]) -> None:
-    """Call `visit(x_block, y_block, on_diagonal)` over blocks; with y is x, only the upper triangle."""
-    for i in uniform_blocks(x.shape[0], step):
-        for j in uniform_blocks(y.shape[0], step):
-            if y is not x or j.start >= i.start:
-                visit(x[i, :], y[j, :], y is x and i.start == j.start)
-
-
 def unit_rows(rows: Array) -> Array:
     """Return each row (n, d) divided by its length, in its own type; a row of zeros has no direction and stays 0."""
     xp = namespace(rows)

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluation.shared_rows import shared_rows
-from ..evaluation.unlike_clients import Spread, clipped_clients, unlike_clients
+from ..evaluation.client_cautions import Spread, clipped_clients, shared_rows, unlike_clients
 from .serialization import Section
 from .summary_codec import rank_of
 
