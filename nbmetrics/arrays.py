@@ -266,15 +266,12 @@ def _precisions() -> Any:
     return [(partial(getattr, place, name), partial(setattr, place, name), "ieee") for place in rounding]
 
 
-def _default_types() -> Any:
-    torch: Any = sys.modules["torch"]
-    return [(torch.get_default_dtype, torch.set_default_dtype, torch.float32)]
-
-
 # Float32 products and convolutions in float32. Torch may be told to round factors to TF32, with 10 bits of mantissa (of
 # convolutions on a GPU it does so by default: features of Inception were then 9e-4 off those of a CPU), or to bfloat16.
 full_precision = _ProcessSettings(_precisions)
-float32_by_default = _ProcessSettings(_default_types)
+float32_by_default = _ProcessSettings(
+    lambda: [(torch.get_default_dtype, torch.set_default_dtype, torch.float32) for torch in [sys.modules["torch"]]]
+)
 
 
 @contextmanager
