@@ -213,9 +213,14 @@ class Digests(NamedTuple):
 
     @classmethod
     def of(cls, rows: Any) -> Digests:
-        """From rows (n, d), compared as float32."""
-        n = rows.shape[0]
-        distinct, counts = np.unique(_row_digests(rows), return_counts=True)
+        """From rows (n, d), compared as float32: a sum of the 32-bit words of a row times random odd numbers."""
+        n, width = rows.shape
+        factors = np.random.default_rng(0).integers(2**63, size=width, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+        sums = np.empty(n, dtype=np.uint64)
+        for block in row_blocks(n, 16 * width):
+            words = (to_numpy(rows[block, :]).astype(np.float32) + np.float32(0.0)).view(np.uint32)  # −0 is 0
+            sums[block] = (words * factors).sum(axis=1, dtype=np.uint64)
+        distinct, counts = np.unique(sums, return_counts=True)
         return cls(distinct, n, float((counts * (counts - 1)).sum() + 2) / max(n * (n - 1), 1))
 
     def is_copy(self, other: Digests, common: int) -> bool:
@@ -261,14 +266,3 @@ def _common(parties: list[Digests]) -> list[tuple[int, int, int]]:
     pairs = np.stack([whose[order][:-1][is_same], whose[order][1:][is_same]], axis=1)
     pairs, counts = np.unique(pairs, axis=0, return_counts=True)
     return [(int(i), int(j), int(n)) for (i, j), n in zip(pairs, counts, strict=True)]
-
-
-def _row_digests(rows: Any) -> np.ndarray:
-    """Return a sum of the 32-bit words of each row times random numbers, modulo 2⁶⁴: equal rows have the same."""
-    factors = np.random.default_rng(0).integers(2**63, size=rows.shape[1], dtype=np.uint64) * np.uint64(2)
-    factors += np.uint64(1)
-    sums = np.empty(rows.shape[0], dtype=np.uint64)
-    for block in row_blocks(rows.shape[0], 16 * rows.shape[1]):
-        words = (to_numpy(rows[block, :]).astype(np.float32) + np.float32(0.0)).view(np.uint32)
-        sums[block] = (words * factors).sum(axis=1, dtype=np.uint64)
-    return sums
