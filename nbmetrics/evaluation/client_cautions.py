@@ -226,9 +226,8 @@ class Digests(NamedTuple):
     def is_copy(self, other: Digests, common: int) -> bool:
         """Whether so many common rows are most of one of them, and more than rows of few possible values have."""
         by_chance = self.size * other.size * min(self.repeats, other.repeats)
-        return (
-            common >= COMMON_SHARE * min(len(self.distinct), len(other.distinct)) and common > COMMON_TIMES * by_chance
-        )
+        is_most = common >= COMMON_SHARE * min(len(self.distinct), len(other.distinct))
+        return is_most and common > COMMON_TIMES * by_chance
 
 
 def shared_rows(clients: Mapping[str, Any], generators: Mapping[str, Any]) -> list[str]:
@@ -237,6 +236,8 @@ def shared_rows(clients: Mapping[str, Any], generators: Mapping[str, Any]) -> li
     Values are (n, d) rows.
     """
     real, made = ({n: Digests.of(x) for n, x in side.items() if is_on_host(x)} for side in (clients, generators))
+    if not real:
+        return []
     names, parties = list(real), list(real.values())
     lines = [
         f"{names[i]!r} and {names[j]!r} share {common:,} rows (of {parties[i].size:,} and {parties[j].size:,}): "
@@ -246,8 +247,8 @@ def shared_rows(clients: Mapping[str, Any], generators: Mapping[str, Any]) -> li
     ][:MAX_NAMED]
     for name, own in made.items():
         counts = [len(np.intersect1d(own.distinct, party.distinct, assume_unique=True)) for party in parties]
-        best = int(np.argmax(counts)) if counts else 0
-        if counts and counts[best] >= COMMON_SHARE * len(own.distinct) and own.is_copy(parties[best], counts[best]):
+        best = int(np.argmax(counts))
+        if counts[best] >= COMMON_SHARE * len(own.distinct) and own.is_copy(parties[best], counts[best]):
             lines.append(
                 f"{counts[best]:,} of the {len(own.distinct):,} distinct rows of generator {name!r} are rows of client "
                 f"{names[best]!r}: copies score better than new rows would."
@@ -257,8 +258,6 @@ def shared_rows(clients: Mapping[str, Any], generators: Mapping[str, Any]) -> li
 
 def _common(parties: list[Digests]) -> list[tuple[int, int, int]]:
     """Return the places of two parties with common rows, and how many; of a row at several, neighbours only."""
-    if len(parties) < 2:
-        return []
     whose = np.repeat(np.arange(len(parties)), [len(own.distinct) for own in parties])
     digests = np.concatenate([own.distinct for own in parties])
     order = np.argsort(digests, kind="stable")

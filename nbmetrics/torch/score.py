@@ -8,7 +8,7 @@ The state says which clients and settings it is of (`identity`): sums are added 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -450,8 +450,9 @@ class Score(Base):
         is_by_client = self._kind == BY_CLIENT
         names = [f"generated rows for client {name!r}" for name in self.clients] if is_by_client else ["generated rows"]
         answers = tuple(summary(row, who) for row, who in zip(generated, names, strict=True))
-        if self.weights is None:
-            self._check_seen(clients)
+        without = [c for c in clients if isinstance(c, InvalidInput) and not isinstance(c, PoolOnlyClient)]
+        if self.weights is None and without:  # which would have a weight of 0 unasked
+            raise without[0]
         whole = mixture_or_refusal(metric, answers, weights) if is_by_client else answers[0]
         shares: dict[str, Any] = {"answers": (answers if is_by_client else None,), "is_by_client": (is_by_client,)}
         cells = Cells(metric, weights, clients, (whole,), **shares, **_rows_seen(metric, real, generated, len(centre)))
@@ -459,12 +460,6 @@ class Score(Base):
         columns = _values(cells)
         self._cautions = [*cells.cautions, *cells.remarks(), *cells.size_gap_caution(["the generator"])]
         return columns
-
-    def _check_seen(self, clients: Iterable[Any]) -> None:
-        """Raise InvalidInput for a client without rows, whose weight would be 0 unasked."""
-        for client in clients:
-            if isinstance(client, InvalidInput) and not isinstance(client, PoolOnlyClient):
-                raise client
 
 
 def _values(cells: Cells) -> list[tuple[str, float]]:
