@@ -150,8 +150,7 @@ def nearly_same(clients: Clients, spreads: Mapping[str, Spread]) -> Iterator[tup
     chances = math.comb(len(known), 2)
     for first, second in combinations(known, 2):
         sizes = sorted([spreads[first].size, spreads[second].size])
-        apart = mean_distance(spreads[first], spreads[second])
-        if sizes[1] < 2 * sizes[0] and apart < MAX_RELATIVE:
+        if sizes[1] < 2 * sizes[0] and (apart := mean_distance(spreads[first], spreads[second])) < MAX_RELATIVE:
             covariances = [_covariance(sent[name]) for name in (first, second)]
             if _chance(apart, covariances, sum(1 / size for size in sizes)) * chances < MAX_CHANCE:
                 yield first, second
