@@ -6,6 +6,7 @@ CPU and CUDA, share one code path. Rows enter through `as_rows`, which checks th
 
 from __future__ import annotations
 
+import operator
 import os
 import sys
 import threading
@@ -27,8 +28,6 @@ Array = Any
 LARGEST = 1e45
 # Rows in float64 that are written, read once and left stay in the cache in blocks of this size.
 PASSING_BYTES = 8 * 2**20
-# Where autocast may be on.
-AUTOCAST_DEVICES = ("cpu", "cuda", "mps", "xpu")
 # Where all features differ by less between rows, squares of the differences underflow or lose digits.
 SMALLEST = 1e-140
 
@@ -146,7 +145,7 @@ def _floating(value: Any, argument: str) -> Array:
         raise InvalidInput(argument, "has masked values", "Drop those rows, or fill them, first")
     try:
         is_plain = type(value) is np.ndarray and value.dtype.names is None
-        array = table_rows(value, argument) if not is_plain and is_table(value) else plain_array(value, argument)
+        array = value if is_plain else table_rows(value, argument) if is_table(value) else plain_array(value, argument)
     except InvalidInput:
         raise
     except (TypeError, ValueError, RuntimeError):
@@ -247,19 +246,18 @@ class _ProcessSettings:
 
     def __enter__(self) -> None:
         with self._lock:
-            if not self._holders:
-                changed = [(write, read(), ours) for read, write, ours in self._settings() if read() != ours]
-                self._before = [(write, value) for write, value, _ in changed]
-                for write, _, ours in changed:
+            for read, write, ours in () if self._holders else self._settings():
+                if (value := read()) != ours:
+                    self._before.append((write, value))
                     write(ours)
             self._holders += 1
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._holders -= 1
-            if not self._holders:
-                for write, value in self._before:
-                    write(value)
+            while self._before and not self._holders:
+                write, value = self._before.pop()
+                write(value)
 
 
 def _precisions() -> Any:
@@ -274,15 +272,12 @@ def _precisions() -> Any:
     return [(partial(getattr, place, name), partial(setattr, place, name), "ieee") for place in rounding]
 
 
-def _default_types() -> Any:
-    torch: Any = sys.modules["torch"]
-    return [(torch.get_default_dtype, torch.set_default_dtype, torch.float32)]
-
-
 # Float32 products and convolutions in float32. Torch may be told to round factors to TF32, with 10 bits of mantissa (of
 # convolutions on a GPU it does so by default: features of Inception were then 9e-4 off those of a CPU), or to bfloat16.
 full_precision = _ProcessSettings(_precisions)
-float32_by_default = _ProcessSettings(_default_types)
+float32_by_default = _ProcessSettings(
+    lambda: [(torch.get_default_dtype, torch.set_default_dtype, torch.float32) for torch in [sys.modules["torch"]]]
+)
 
 
 @contextmanager
@@ -290,7 +285,7 @@ def without_autocast() -> Iterator[None]:
     """No autocast in this thread."""
     torch = sys.modules["torch"]
     with ExitStack() as stack:
-        for kind in AUTOCAST_DEVICES:
+        for kind in ("cpu", "cuda", "mps", "xpu"):  # where it may be on
             if torch.is_autocast_enabled(kind):
                 stack.enter_context(torch.autocast(kind, enabled=False))
         yield
@@ -308,25 +303,21 @@ def plain_torch() -> Iterator[None]:
         yield
 
 
-@contextmanager
-def _exact_products(x: Array) -> Iterator[None]:
+def _exactly(operation: Callable[[Array, Array], Array], x: Array, y: Array) -> Array:
     if not is_torch_array(x) or x.dtype.itemsize > 4:  # what nothing rounds
-        yield
-        return
+        return operation(x, y)
     with without_autocast(), full_precision:
-        yield
+        return operation(x, y)
 
 
 def product(x: Array, y: Array) -> Array:
     """x @ y, of float32 in full precision, whatever torch is told."""
-    with _exact_products(x):
-        return x @ y
+    return _exactly(operator.matmul, x, y)
 
 
 def row_products(x: Array, y: Array) -> Array:
     """x_a·y_a of each row, (n,), in the same way."""
-    with _exact_products(x):
-        return namespace(x, y).vecdot(x, y)
+    return _exactly(namespace(x, y).vecdot, x, y)
 
 
 @contextmanager
@@ -593,14 +584,6 @@ def total(x: Array) -> float:
 def uniform_blocks(n: int, step: int) -> Iterator[slice]:
     """Slices of `step` rows that cover range(n)."""
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
-
-
-def each_pair(x: Array, y: Array, step: int, visit: Callable[[Array, Array, bool], None]) -> None:
-    """Call `visit(x_block, y_block, on_diagonal)` over blocks; with y is x, only the upper triangle."""
-    for i in uniform_blocks(x.shape[0], step):
-        for j in uniform_blocks(y.shape[0], step):
-            if y is not x or j.start >= i.start:
-                visit(x[i, :], y[j, :], y is x and i.start == j.start)
 
 
 def unit_rows(rows: Array) -> Array:

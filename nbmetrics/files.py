@@ -10,7 +10,6 @@ import secrets
 import stat
 import sys
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -110,22 +109,13 @@ def write_once(target: Path, data: bytes, mode: int = 0o666) -> None:
             file.write(data)
             file.flush()
             os.fsync(descriptor)
-        with suppress(FileExistsError):
-            _link(draft, target)
+        try:
+            os.link(draft, target)
+        except (OSError, AttributeError):  # another was first, or there are no hard links, as in Pyodide
+            if not target.exists():
+                replace_file(draft, target)
     finally:
         draft.unlink(missing_ok=True)
-
-
-def _link(draft: Path, target: Path) -> None:
-    """Give a file its name, unless another has it: FileExistsError."""
-    try:
-        os.link(draft, target)
-    except FileExistsError:
-        raise
-    except (OSError, AttributeError):  # no hard links, as in Pyodide; between the two lines another may be first
-        if target.exists():
-            raise FileExistsError from None
-        replace_file(draft, target)
 
 
 def replace_file(draft: Path, target: Path) -> None:

@@ -117,15 +117,15 @@ def feature_columns(
     numbers, lists, nested, others = (
         [name for name, kind in columns if kind == wanted] for wanted in (NUMBER, LIST, NESTED, OTHER)
     )
+    good = numbers or lists[:1]
     if others and is_strict:
         fix = "Numbers that are kept as objects: astype(float)"
-        if good := numbers or lists[:1]:
+        if good:
             fix = f"Choose the features: {choose.format(good)}. {fix}"
         raise InvalidInput(argument, f"{has} columns that are not numbers: {shown(others)}", fix)
     if nested:
         seen = f"{has} nested or binary values in {shown(nested)}" + f", numbers in {shown(numbers)}" * bool(numbers)
         fix = "Give the features as columns of numbers, or as one column of lists of numbers"
-        good = numbers or lists[:1]
         raise InvalidInput(argument, seen, fix + f". To leave these out: {choose.format(good)}" * bool(good))
     if lists and (numbers or len(lists) > 1):
         seen = f"{has} lists in {shown(lists)}" + f", numbers in {shown(numbers)}" * bool(numbers)
@@ -231,12 +231,9 @@ def stacked_lists(values: np.ndarray, argument: str, name: str = "") -> np.ndarr
     if not any(is_list):
         return None
     _check_gaps(len(is_list) - sum(is_list), argument, name)
+    _check_one_length(np.unique([len(item) for item in values]), argument, name)
     try:
-        rows = [np.asarray(item) for item in values]
-        _check_one_length(np.unique([len(row) for row in rows]), argument, name)
-        stacked = np.stack(rows)
-    except InvalidInput:
-        raise
+        stacked = np.stack([np.asarray(item) for item in values])
     except (TypeError, ValueError, RuntimeError):
         return None
     return stacked if stacked.dtype.kind in "biuf" and stacked.ndim == 2 else None

@@ -117,6 +117,16 @@ def test_pyodide_has_no_locks_no_hard_links_and_one_clock(pyodide, tmp_path):
     assert 0.0 <= threads.cpu_seconds() <= time.process_time()
 
 
+def test_a_full_disk_leaves_no_file_that_looks_whole(monkeypatch, tmp_path):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        files.write_once(tmp_path / "b", b"content")
+    assert os.listdir(tmp_path) == []
+
+
 # What Pyodide lacks, or takes only 32 bits for, and the one file that may use it; a cluster does not run there.
 ELSEWHERE = {
     "np.bincount(": "arrays.py",

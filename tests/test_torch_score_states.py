@@ -3,6 +3,7 @@
 import io
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import nbmetrics as nm
@@ -200,12 +201,68 @@ def test_rows_of_another_network_are_refused(Score):
     group = {"distributed_available_fn": lambda: True}
     refusals = Group(2).run(lambda rank, gather: values(score_of(networks[rank], dist_sync_fn=gather, **group)))
     assert all(isinstance(one, nm.InvalidInput) and one.argument == "extractor" for one in refusals), refusals
+
+    def work(rank, gather):  # the first process has no images, and is not left waiting
+        score = (
+            score_of(networks[rank - 1], dist_sync_fn=gather, **group) if rank else Score(dist_sync_fn=gather, **group)
+        )
+        return values(score)
+
+    refusals = Group(3).run(work)
+    assert all(isinstance(one, nm.InvalidInput) and one.argument == "extractor" for one in refusals), refusals
     score = loaded(Score("fid", extractor=networks[1]), saved(score_of(networks[0])))
     assert values(score) == values(score_of(networks[0])) and score.convention == score_of(networks[0]).convention
     score.update(images, False)
     with pytest.raises(nm.InvalidInput, match="extractor: made rows as"):
         score.compute()
     assert values(loaded(Score("fid"), saved(score_of(networks[0])))) == values(score_of(networks[0]))
+
+
+def of_tables(Score, orders, **settings):
+    """A Score of tables with these names of columns; of rows without names for None."""
+    score = Score("fid", **settings)
+    for is_real, rows in ((True, REAL["lyon"]), (False, GENERATED["lyon"])):
+        for names in orders:
+            score.update(rows if names is None else pd.DataFrame(rows, columns=list(names)), is_real)
+    return score
+
+
+@pytest.mark.parametrize("way", [merge_score, merge_mapping, load])
+def test_states_of_tables_with_columns_in_another_order_are_refused(Score, way):
+    turned = of_tables(Score, ["acbd"])
+    score = of_tables(Score, ["abcd", None])
+    if way is not load:  # a checkpoint takes the place of the rows so far
+        with pytest.raises(
+            nm.InvalidInput, match=r"incoming_state: column 2 of 'the state' is 'c', of 'this Score' 'b'"
+        ):
+            way(score, turned)
+        assert values(score) == values(of_tables(Score, ["abcd", None]))
+    for own in ([], [None]):  # whose own rows have no names
+        fresh = of_tables(Score, own)
+        way(fresh, turned)
+        with pytest.raises(nm.InvalidInput, match="batch: column 2 of 'batch' is 'b', of 'the first batch' 'c'"):
+            fresh.update(pd.DataFrame(REAL["lyon"], columns=list("abcd")), True)
+        way(fresh, of_tables(Score, ["acbd", None]))
+        fresh.reset()
+        way(fresh, of_tables(Score, ["abcd"]))
+
+
+def test_a_batch_that_is_refused_leaves_no_names(Score):
+    score = Score(**FID)
+    with pytest.raises(nm.InvalidInput, match="client"):
+        score.update(pd.DataFrame(REAL["lyon"], columns=list("acbd")), True, "rome")
+    score.update(pd.DataFrame(REAL["lyon"], columns=list("abcd")), True, "lyon")
+
+
+@pytest.mark.parametrize("first", ["abcd", None, ""])
+def test_processes_with_columns_in_another_order_all_refuse(Score, first):
+    orders = [[] if first == "" else [first], ["abcd"], ["acbd"]]
+    group = {"distributed_available_fn": lambda: True}
+    for outcome in Group(3).run(
+        lambda rank, gather: values(of_tables(Score, orders[rank], dist_sync_fn=gather, **group))
+    ):
+        assert isinstance(outcome, nm.InvalidInput) and outcome.argument == "columns", outcome
+        assert "column 2 of 'process 2' is 'c', of 'process" in str(outcome)
 
 
 def test_an_extractor_that_settles_on_the_first_images_size(Score):
@@ -264,6 +321,8 @@ def test_an_empty_state_has_nothing_to_mistake(Score):
         b'{"metric": "fid", "weights": {"a": 1}, "extractor": null}',
         b'{"metric": 3, "weights": {"a": 1.0}, "extractor": null}',
         b'{"metric": "fid", "weights": {"a": 1.0}, "extractor": []}',
+        b'{"metric": "fid", "weights": {"a": 1.0}, "extractor": null, "columns": "ab"}',
+        b'{"metric": "fid", "weights": {"a": 1.0}, "extractor": null, "columns": [1, 2]}',
     ],
 )
 def test_a_damaged_identity_is_refused(Score, identity):

@@ -373,15 +373,3 @@ def kid_gap(means: np.ndarray, weights: np.ndarray) -> float:
     used = weights > 0
     means, weights = means[np.ix_(used, used)], weights[used]
     return float(weights @ np.diag(means) - weights @ means @ weights)
-
-
-def client_distances(result: Cells) -> np.ndarray | None:
-    """Return KID of every two clients, (k, k): M_ii + M_jj − 2 M_ij, 0 on the diagonal; unbiased ones may be negative.
-
-    None where `client_kernel_means` is.
-    """
-    means = client_kernel_means(result)
-    if means is None:
-        return None
-    own = np.diag(means)
-    return np.asarray(own[:, None] + own - 2.0 * means)

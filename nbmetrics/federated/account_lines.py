@@ -59,8 +59,10 @@ def parse(content: bytes) -> Log:
     log, count, link = Log({}), 0, ""
     for number, line in enumerate([*lines, *[last] * bool(last)]):
         is_last, chained = number == len(lines), log.links[-1] if log.head else 0
-        if not _is_whole(line, chained):
-            if not is_last or _is_more_than_a_line(line, chained):
+        match = _checked(line, chained)
+        if match is None or match[3].strip():
+            # a whole line with something else than its end behind it was not torn, it is damaged
+            if not is_last or match is not None:
                 raise ValueError(f"has a damaged line, or lacks the one before it (line {number + 1})")
             break
         record = record_of(line, chained)
@@ -77,7 +79,7 @@ def parse(content: bytes) -> Log:
             if not {"mu2", *TEXTS} <= record.keys():
                 raise ValueError("has a line that is of no release")
             log.releases.append(record)
-            log.links.append(zlib.crc32(line.rpartition(b" #")[0], log.links[-1]))
+            log.links.append(zlib.crc32(match[1], log.links[-1]))
             del log.links[: 0 if log.head else -1]
         log.end += len(line) + (not is_last)
         log.lacks_end = is_last
@@ -109,9 +111,10 @@ def line_of(record: dict[str, Any], link: int = 0) -> bytes:
 
 def record_of(line: bytes, link: int = 0) -> dict[str, Any]:
     """Return what a line says; ValueError or RecursionError where it is damaged or says what no account does."""
-    if len(line) > MAX_LINE_BYTES or not _is_whole(line, link):
+    match = _checked(line, link)
+    if len(line) > MAX_LINE_BYTES or match is None or match[3].strip():
         raise ValueError("has a damaged line")
-    record = json.loads(line.rpartition(b" #")[0])
+    record = json.loads(match[1])
     if not isinstance(record, dict):
         raise ValueError("has a line that is no dict")
     numbers = [record[name] for name in NUMBERS if name in record]
@@ -129,13 +132,7 @@ def _text(record: dict[str, Any]) -> bytes:
     return json.dumps(record, ensure_ascii=True, allow_nan=False).encode()
 
 
-def _is_whole(line: bytes, link: int) -> bool:
-    """Whether only the end of the line is missing."""
-    text, _, checksum = line.rpartition(b" #")
-    return bool(re.fullmatch(rb"[0-9a-f]{8}\s*", checksum)) and int(checksum, 16) == zlib.crc32(text, link)
-
-
-def _is_more_than_a_line(last: bytes, link: int) -> bool:
-    """Whether a whole line stands here with something else than its end behind it: it was not torn, it is damaged."""
-    found = re.match(rb"(.*) #([0-9a-f]{8})", last, re.DOTALL)
-    return not _is_whole(last, link) and found is not None and int(found[2], 16) == zlib.crc32(found[1], link)
+def _checked(line: bytes, link: int) -> re.Match[bytes] | None:
+    """Return the text, the checksum and the end of a line; None where the checksum is not that of the text."""
+    match = re.match(rb"(.*) #([0-9a-f]{8})(.*)", line, re.DOTALL)
+    return match if match is not None and int(match[2], 16) == zlib.crc32(match[1], link) else None

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluation.shared_rows import shared_rows
-from ..evaluation.unlike_clients import Spread, clipped_clients, unlike_clients
+from ..evaluation.client_cautions import Spread, clipped_clients, shared_rows, unlike_clients
 from .serialization import Section
 from .summary_codec import rank_of
 
@@ -38,20 +37,22 @@ def site_cautions(clients: Clients, unchecked: Sequence[str], generators: Mappin
         f"{first!r} and {second!r} sent the same numbers: one site with two names counts twice."
         for first, second in same
     ]
+    spreads = {name: spread for name, sections in clients.items() if (spread := _spread(sections)) is not None}
     lines += [
         f"{first!r} and {second!r} sent nearly the same means and correlations, which different rows would not have: "
         "the same rows in two files count twice."
-        for first, second in nearly_same(clients)
+        for first, second in nearly_same(clients, spreads)
         if second not in {copy for _, copy in same}
     ][:MAX_NAMES_SHOWN]
     rows = {n: p.arrays["rows"] for n, parts in clients.items() for p in parts[:1] if p.kind == "rows"}
     shared = shared_rows({} if same else rows, generators)
-    spreads = {name: spread for name, sections in clients.items() if (spread := _spread(sections)) is not None}
+    told_by_means = {name: spread for name, spread in spreads.items() if name not in rows}
+    made = {name: Spread.of_rows(x) for name, x in generators.items()} if told_by_means else {}
     shared += [
         f"Generator {name!r} has the number of rows and the means of client {client!r}: copies score better than new."
-        for name, generated in generators.items()
-        for client, spread in spreads.items()
-        if client not in rows and _is_copy(Spread.of_rows(generated), spread)
+        for name, own in made.items()
+        for client, spread in told_by_means.items()
+        if _is_copy(own, spread)
     ]
     return (*lines, *unlike_clients(spreads), *clipped_clients(rows), *shared)
 
@@ -121,7 +122,9 @@ def _spread(sections: Sequence[Section]) -> Spread | None:
         if section.kind in ("rows", "own"):
             return Spread.of_rows(arrays["rows"])
         if section.kind in ("moments", "thirds"):
-            return Spread(section.count, arrays["mean"], np.diagonal(_covariance(section)))
+            triangle = arrays.get("covariance", arrays.get("second"))
+            variance = np.diagonal(_covariance(section)) if triangle is None else triangle[_diagonal(triangle)]
+            return Spread(section.count, arrays["mean"], variance)
     return None
 
 
@@ -140,15 +143,14 @@ def _covariance(section: Section) -> np.ndarray:
     return np.asarray(matrix + np.triu(matrix, 1).T)
 
 
-def nearly_same(clients: Clients) -> Iterator[tuple[str, str]]:
+def nearly_same(clients: Clients, spreads: Mapping[str, Spread]) -> Iterator[tuple[str, str]]:
     """Return pairs of clients whose means and correlations agree more closely than two independent samples can."""
     sent = {n: part for n, parts in clients.items() for part in parts if part.kind in ("moments", "thirds")}
-    spreads = {n: spread for n, part in sent.items() if (spread := _spread([part])) and 10 < spread.size < math.inf}
-    chances = math.comb(len(spreads), 2)
-    for first, second in combinations(spreads, 2):
+    known = [name for name in sent if 10 < spreads[name].size < math.inf]
+    chances = math.comb(len(known), 2)
+    for first, second in combinations(known, 2):
         sizes = sorted([spreads[first].size, spreads[second].size])
-        apart = mean_distance(spreads[first], spreads[second])
-        if sizes[1] < 2 * sizes[0] and apart < MAX_RELATIVE:
+        if sizes[1] < 2 * sizes[0] and (apart := mean_distance(spreads[first], spreads[second])) < MAX_RELATIVE:
             covariances = [_covariance(sent[name]) for name in (first, second)]
             if _chance(apart, covariances, sum(1 / size for size in sizes)) * chances < MAX_CHANCE:
                 yield first, second

@@ -8,7 +8,7 @@ The state says which clients and settings it is of (`identity`): sums are added 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -24,7 +24,7 @@ from ..metrics.base import Sample, metric_of
 from ..metrics.fid.metric import FID
 from ..tables import column_names, is_table
 from .accumulator import Accumulator, gather_all
-from .identity import MAX_BYTES, Identity, listed
+from .identity import MAX_BYTES, Identity, check_same, listed
 
 # Why `Score` is no `torchmetrics.Metric`, "" where it is one.
 WITHOUT_TORCHMETRICS = ""
@@ -184,6 +184,8 @@ class Score(Base):
         self._check_memory(rows.shape[1], sums.length)
         centre = self.centre if self._has_centre else mean_rows(rows)
         added = {i: sums.of_rows(rows if at is None else rows[at], centre) for i, at in positions.items()}
+        if self._columns is None and (columns := column_names(batch)):
+            self._set_origin(self._extracted_by, columns)
         with torch.inference_mode(False):
             self._store(centre.clone(), NONE if is_real else kind, sums.length)
             states = self.real_sums if is_real else self.generated_sums
@@ -208,7 +210,8 @@ class Score(Base):
     def reset(self) -> None:
         """Forget all rows."""
         super().reset()
-        self._extracted_by, self._has_extracted, self._columns, self._cautions = None, False, None, []
+        self._set_origin(None, None)
+        self._has_extracted, self._cautions = False, []
 
     def plot(self, *args: Any, **kwargs: Any) -> Any:
         """Raise InvalidInput: sums have no picture; those of `nm.evaluate` and `nm.Monitor` have."""
@@ -224,7 +227,7 @@ class Score(Base):
         for name in STATES:
             here, there = (own[name].to(self.centre.device) for own in both)
             setattr(self, name, here + there if name.endswith("sums") else here)
-        self._set_extractor(self._extracted_by or state["extractor"])
+        self._set_origin(self._extracted_by or state["extractor"], self._columns or state["columns"])
 
     # ---- one batch
 
@@ -240,11 +243,11 @@ class Score(Base):
     def _identity(self) -> Identity:
         metric = f"{shown(self.metric.name)} ({self.metric.canonical.convention})"
         weights = self.weights or [None] * len(self.clients)
-        return Identity(metric, dict(zip(self.clients, weights, strict=True)), self._extracted_by)
+        return Identity(metric, dict(zip(self.clients, weights, strict=True)), self._extracted_by, self._columns)
 
-    def _set_extractor(self, convention: str | None) -> None:
-        """Keep what made rows of images, in the state too."""
-        self._extracted_by = convention
+    def _set_origin(self, extractor: str | None, columns: tuple[str, ...] | None) -> None:
+        """Keep what made rows of images, and what the features are called, in the state too."""
+        self._extracted_by, self._columns = extractor, columns
         self.identity = self._identity.to_tensor().to(self.centre.device)
 
     def _rows_of(self, batch: Any) -> Tensor:
@@ -256,10 +259,9 @@ class Score(Base):
                 raise InvalidInput("batch", f"{seen}, and there is no extractor", fix)
             batch, self._has_extracted = features_of(batch, self.extraction, "batch"), True
             if self._extracted_by is None:  # after the first images, whose size some extractors name
-                self._set_extractor(self.extraction.convention)
+                self._set_origin(self.extraction.convention, self._columns)
         check_same_order([("the first batch", self._columns), ("batch", column_names(batch))])
         rows = as_rows(batch, "batch", dim=self.centre.numel() or None)
-        self._columns = self._columns or column_names(batch)
         return align(rows, self.centre)[0].to(self.centre.device)
 
     def _check_memory(self, dim: int, length: int) -> None:
@@ -317,9 +319,8 @@ class Score(Base):
         """
         gather = partial(dist_sync_fn, group=process_group or self.process_group)
         identities = [cast(Identity, Identity.parse(part)) for part in gather(self.identity)]
-        for k, identity in enumerate(identities[1:], 1):
-            identities[0].order_of(identity, "process 0", f"process {k}")
-        orders = [self._identity.order_of(identity, "", "") for identity in identities]
+        check_same([(f"process {k}", identity) for k, identity in enumerate(identities)])
+        orders = [self._identity.places_in(identity) for identity in identities]
         parts = gather(torch.cat([self.generated_kind, self.centre]))
         states = self._aligned(self.metric_state, [{"generated_kind": part[:1], "centre": part[1:]} for part in parts])
         for name in ("real_sums", "generated_sums"):
@@ -369,13 +370,13 @@ class Score(Base):
         self._computed, device = None, self.centre.device
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
         if names:
-            self._set_extractor(state.pop("extractor"))
+            self._set_origin(state.pop("extractor"), state.pop("columns"))
             self._has_extracted = False
         for name in state:  # sums are added in place, and a checkpoint is left as it is
             setattr(self, name, state[name].to(device, copy=True))
 
     def _checked(self, state: Any, argument: str) -> dict[str, Any]:
-        """Return states from elsewhere with the clients in this order, and their `extractor`.
+        """Return states from elsewhere with the clients in this order, and their `extractor` and `columns`.
 
         Raises InvalidInput for states that are not of this metric and these clients, or of no rows.
         """
@@ -394,13 +395,14 @@ class Score(Base):
             fix = "Update a new Score, and load the rest without the score's entries (centre, real_sums, …)"
             raise InvalidInput(argument, seen, fix)
         if argument == "state_dict":  # it takes the place of the rows so far
-            own = own._replace(extractor=None)
+            own = own._replace(extractor=None, columns=None)
         if other is not None and not (is_empty and argument == "state_dict"):
-            order = own.order_of(other, "this Score", "the state", argument)
+            check_same([("this Score", own), ("the state", other)], argument)
+            order = own.places_in(other)
         if fault := self._fault(*(state[name] for name in STATES)):
             raise InvalidInput(argument, fault, fix)
         moved = {name: _in_order(state[name], order) if name.endswith("sums") else state[name] for name in STATES}
-        return {**moved, "extractor": other and other.extractor}
+        return {**moved, "extractor": other and other.extractor, "columns": other and other.columns}
 
     def _fault(self, centre: Tensor, kind: Tensor, real: Tensor, generated: Tensor) -> str:
         """Return why states cannot be of rows of this metric and these clients, or ""."""
@@ -448,8 +450,9 @@ class Score(Base):
         is_by_client = self._kind == BY_CLIENT
         names = [f"generated rows for client {name!r}" for name in self.clients] if is_by_client else ["generated rows"]
         answers = tuple(summary(row, who) for row, who in zip(generated, names, strict=True))
-        if self.weights is None:
-            self._check_seen(clients)
+        without = [c for c in clients if isinstance(c, InvalidInput) and not isinstance(c, PoolOnlyClient)]
+        if self.weights is None and without:  # which would have a weight of 0 unasked
+            raise without[0]
         whole = mixture_or_refusal(metric, answers, weights) if is_by_client else answers[0]
         shares: dict[str, Any] = {"answers": (answers if is_by_client else None,), "is_by_client": (is_by_client,)}
         cells = Cells(metric, weights, clients, (whole,), **shares, **_rows_seen(metric, real, generated, len(centre)))
@@ -457,12 +460,6 @@ class Score(Base):
         columns = _values(cells)
         self._cautions = [*cells.cautions, *cells.remarks(), *cells.size_gap_caution(["the generator"])]
         return columns
-
-    def _check_seen(self, clients: Iterable[Any]) -> None:
-        """Raise InvalidInput for a client without rows, whose weight would be 0 unasked."""
-        for client in clients:
-            if isinstance(client, InvalidInput) and not isinstance(client, PoolOnlyClient):
-                raise client
 
 
 def _values(cells: Cells) -> list[tuple[str, float]]:

@@ -21,7 +21,7 @@ from ...errors import InvalidInput, check_choice, shown
 from ...files import write
 from ...ranking import lowest
 from .best_checkpoints import PARTS
-from .history import Line, RunHistory
+from .history import RunHistory
 from .log_events import Point
 from .run_folder import resolve_folder
 
@@ -62,11 +62,6 @@ class BestRule:
         self._waiting, self._losses = set[float](), dict[int, tuple[float, float]]()
         self._lock = threading.Lock()
 
-    def line(self, history: RunHistory) -> tuple[Line, str]:
-        """Return the line that it reads, and the column of its aggregate."""
-        is_intra = self.part == "intra"
-        return history.line(f"{self.metric}_intra" if is_intra else self.metric), "avg" if is_intra else self.part
-
     def start(self, history: RunHistory) -> None:
         """Start from a history; the best step of before a restart is taken for saved."""
         self.scored(history, (), True)
@@ -98,8 +93,9 @@ class BestRule:
         points : that came since the last time
         is_whole : whether the history is the whole run, which replaces what was known
         """
-        line, column = self.line(history)
-        losses = line.facts.losses(getattr(line, column))
+        is_intra = self.part == "intra"
+        line = history.line(f"{self.metric}_intra" if is_intra else self.metric)
+        losses = line.facts.losses(line.avg if is_intra else getattr(line, self.part))
         losses = np.where(np.isfinite(losses), losses, np.inf)
         times = {point.time for point in points}
         known = {} if is_whole else self._losses

@@ -16,7 +16,6 @@ rows alone make it larger: the first number that was scored has the metric's nam
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -143,30 +142,20 @@ class RunHistory:
         for number in sorted(first, reverse=True):
             ends[number], end = end, min(end, first[number])
         by_step: dict[int, Point] = {}
-        replaced = self._replaced_places()
-        for place, point in enumerate(self.logged):
-            if point.step < ends[point.segment.number] and place not in replaced:
+        for point, is_replaced in zip(self.logged, self._replaced(), strict=True):
+            if point.step < ends[point.segment.number] and not is_replaced:
                 by_step[point.step] = _merge_points(by_step.get(point.step), point)
         return tuple(by_step[step] for step in sorted(by_step))
 
-    def _replaced_places(self) -> set[int]:
-        """Return the places of the points that steps taken anew replace."""
-        first: dict[int, int] = {}
-        anew: dict[tuple[int, float], int] = {}
+    def _replaced(self) -> np.ndarray:
+        """Return of each logged point whether a step taken anew replaces it."""
+        steps, replaced = np.array([point.step for point in self.logged]), np.zeros(len(self.logged), dtype=bool)
+        first, anew = dict[int, int](), set[tuple[int, float]]()
         for place, point in enumerate(self.logged):
-            first.setdefault(point.step, place)
-            if point.is_anew:  # a line that was pending may come twice
-                anew.setdefault((point.step, point.time), place)
-        places, replaced = set(anew.values()), set[int]()
-        cuts: list[tuple[int, int]] = []  # the step of each that comes later, and the place from which it replaces
-        for place in range(len(self.logged) - 1, -1, -1) if anew else ():
-            step = self.logged[place].step
-            while cuts and cuts[0][1] > place:
-                heapq.heappop(cuts)
-            if cuts and cuts[0][0] <= step:
-                replaced.add(place)
-            if place in places:
-                heapq.heappush(cuts, (step, first[step]))
+            start = first.setdefault(point.step, place)
+            if point.is_anew and (point.step, point.time) not in anew:  # a line that was pending may come twice
+                anew.add((point.step, point.time))
+                replaced[start:place] |= steps[start:place] >= point.step
         return replaced
 
     def array(self, frame: Frame | None) -> np.ndarray | None:

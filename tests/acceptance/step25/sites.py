@@ -1,7 +1,7 @@
 """Sites that differ: one altered client is cautioned and named, healthy federations are not cautioned.
 
 `draw_federation` and `draw_alteration` are what somebody else replaces: set them before the parts run. They use other
-seeds, and partly other laws, than those that the limits in nbmetrics/evaluation/unlike_clients.py were tuned on.
+seeds, and partly other laws, than those that the limits in nbmetrics/evaluation/client_cautions.py were tuned on.
 """
 
 import warnings
