@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import LARGEST, as_rows, check_frames, to_float64, to_numpy
+from .arrays import LARGEST, as_rows, to_float64, to_numpy
 from .distributions import Empirical, Rng, check_draw, random_stream
 from .errors import check_number
 from .lazy_imports import unmoved_random_state
-from .tables import named_columns
+from .tables import check_frames, named_columns
 
 # Squares of distances in units of the bandwidth stay inside float64 above it.
 NARROWEST = 1e-100

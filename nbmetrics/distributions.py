@@ -16,19 +16,9 @@ from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
-from .arrays import (
-    as_rows,
-    check_frames,
-    check_same_order,
-    mean_rows,
-    name_features,
-    plain_array,
-    psd_root,
-    scatter,
-    to_numpy,
-)
+from .arrays import as_rows, mean_rows, plain_array, psd_root, scatter, to_numpy
 from .errors import InvalidInput, check_count, check_list, check_number, check_weights, shown
-from .tables import column_names, named_columns
+from .tables import check_frames, check_same_order, column_names, name_features, named_columns
 
 Rng = np.random.Generator | int | None
 

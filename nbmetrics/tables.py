@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,6 +61,44 @@ def named_columns(made: Any, rows: Any) -> Any:
     if (names := column_names(rows)) is not None:
         made.columns = names
     return made
+
+
+def check_same_order(named: Iterable[tuple[str, tuple[str, ...] | None]], argument: str | None = None) -> None:
+    """Raise `InvalidInput` where a column has other places in two tables, or is in one of them too many.
+
+    Rows are taken by position. It names `argument`, or else the later table. Features may have other names in another
+    table: only names that both have are compared.
+    """
+    first_with: dict[str, tuple[str, tuple[str, ...]]] = {}
+    known = set()
+    for name, columns in named:
+        if columns is None or columns in known:
+            continue
+        known.add(columns)
+        for k, column in enumerate(columns):
+            first, order = first_with.setdefault(column, (name, columns))
+            if len(order) != len(columns):
+                short, long = sorted([(first, order), (name, columns)], key=lambda table: len(table[1]))
+                extra = next((column for column in long[1] if column not in short[1]), long[1][-1])
+                seen = f"{shown(short[0])} has no column {shown(extra)}, but {shown(long[0])} has"
+            elif order[k] != column:
+                seen = f"column {k + 1} of {shown(name)} is {shown(column)}, of {shown(first)} {shown(order[k])}"
+            else:
+                continue
+            raise InvalidInput(argument or name, seen, SAME_COLUMNS)
+
+
+def check_frames(**named: Any) -> None:
+    """The same of the arguments of a function, by their names."""
+    check_same_order((name, column_names(value)) for name, value in named.items())
+
+
+def name_features(moments: Any, mean: Any, cov: Any) -> None:
+    """Keep as `columns` what the features of a labelled mean and covariance are called, in one order."""
+    named = [("mean", labels_of_series(mean)), ("cov", column_names(cov) or labels_of_series(cov))]
+    check_same_order(named)
+    if columns := named[0][1] or named[1][1]:
+        moments.columns = columns
 
 
 def parsed_columns(content: bytes | Any, dim: int) -> tuple[str, ...] | None:

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.arrays import as_rows, check_same_order
+from nbmetrics.arrays import as_rows
 from nbmetrics.federated import serialization
-from nbmetrics.tables import column_names
+from nbmetrics.tables import check_same_order, column_names
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import check_same_order
 from ..distributions import check_draw
 from ..errors import InvalidInput, check_choice, check_count, refusal_of
 from ..federation import Federation, Generator
@@ -22,6 +21,7 @@ from ..metrics import Metric, Sample
 from ..metrics.base import Terms
 from ..metrics.stratified import Strata
 from ..ranking import lowest
+from ..tables import check_same_order
 from .cells import (
     Cell,
     Cells,

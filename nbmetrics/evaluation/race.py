@@ -25,7 +25,7 @@ from ..federation import Federation
 from ..metrics import metric_of
 from ..metrics.kid.metric import KID
 from ..progress import progress_bar
-from ..ranking import lowest
+from ..ranking import lowest, order
 from .race_draws import Draws, as_samplers
 from .race_result import Race, RaceLog, clients_noise
 from .race_scores import AGGREGATES, Bounds, GivenClients, SamplerScore, check_metric
@@ -217,7 +217,9 @@ class RunningRace:
         near = [name for name, n in rows.items() if 2 * n >= most]
         more = max(0, left - sum(new.values())) // len(near)
         new |= {name: new[name] + more for name in near}
-        for place, name in enumerate(sorted(rows, key=new.__getitem__)):
+        names = list(rows)
+        for place, k in enumerate(order([new[name] for name in names])):
+            name = names[k]
             new[name] = min(new[name], left // (len(rows) - place))
             left -= new[name]
         return new

@@ -19,13 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import as_rows, check_same_order, to_numpy
+from ..arrays import as_rows, to_numpy
 from ..distributions import Distribution, draw_rows
 from ..errors import InvalidInput, check_list, shown
 from ..federation import Federation, Generator
 from ..files import make_folder, read_plain, write
 from ..metrics import Sample
 from ..summaries.npz import read_header
+from ..tables import check_same_order
 
 FORMAT, HEAD = 1, "nbmetrics-race.json"
 PROBE_ROWS = 4

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Array, as_rows, check_frames, concat, host_view, namespace, to_float64
+from ..arrays import Array, as_rows, concat, host_view, namespace, to_float64
 from ..errors import InvalidInput, check_count, encodable
 from ..metrics.base import Sample
 from ..metrics.kid.kernels import RBF, as_kernel
+from ..tables import check_frames
 from .heterogeneity import MAX_PLACES, MAX_SHUFFLES, Parties, kernel_gaps, p_value
 
 MAX_ROWS = 20_000

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import as_rows, check_frames, to_numpy
+from ..arrays import as_rows, to_numpy
 from ..datasets import digits
 from ..densities import TwoMoons
 from ..errors import InvalidInput, check_choice, check_count, shown
@@ -18,6 +18,7 @@ from ..metrics.copying import CT, AuthPct, auth_pct, c_t
 from ..metrics.fid.metric import FID, fid
 from ..metrics.fld import FLD, fitted_density
 from ..summaries.rows import Rows
+from ..tables import check_frames
 
 MOONS = 1000
 

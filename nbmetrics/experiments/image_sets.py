@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import as_rows, check_frames, to_numpy
+from ..arrays import as_rows, to_numpy
 from ..datasets import digits
 from ..errors import InvalidInput, shown
 from ..lazy_imports import unmoved_random_state
 from ..partition import by_label
+from ..tables import check_frames
 from .federated_data import LabelledRows, feature_function, image_stack
 from .image_transforms import as_images
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..arrays import as_rows, check_frames, to_numpy
+from ..arrays import as_rows, to_numpy
 from ..datasets import SOURCES, published
 from ..errors import InvalidInput, check_choice, check_count
 from ..figures.drawing import (
@@ -32,6 +32,7 @@ from ..metrics.fld import FLD, fld
 from ..metrics.kid.metric import KID, kid
 from ..metrics.prdc import prdc
 from ..ranking import numeral
+from ..tables import check_frames
 from .base import FLD_PAPER, MAX_COUNT, experiment, grid
 from .image_sets import DIGITS, all_or_none, principal, split_digits
 from .images import AGAINST_TEST, fld_and_fid_scorer

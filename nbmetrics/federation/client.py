@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, as_rows, check_same_order, concat, is_array
+from ..arrays import Array, as_rows, concat, is_array
 from ..distributions import Distribution, as_distribution
 from ..errors import InvalidInput, check_list, check_names, check_number, shown
 from ..files import open_plain
@@ -21,7 +21,7 @@ from ..summaries.reference import SUFFIX, Moments, read_statistics
 from ..summaries.source_kinds import is_rows_path
 from ..summaries.sources import peeked
 from ..summaries.stream import Stream, as_stream, of_whom
-from ..tables import column_names, is_batch
+from ..tables import check_same_order, column_names, is_batch
 from .image_sources import are_images, extraction_of, images_of, rows_of
 
 

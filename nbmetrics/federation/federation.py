@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import check_same_order, concat, is_array
+from ..arrays import concat, is_array
 from ..distributions import Empirical, Mixture
 from ..errors import (
     InvalidInput,
@@ -22,6 +22,7 @@ from ..errors import (
 )
 from ..summaries.reference import pooled_moments
 from ..summaries.sources import is_loader
+from ..tables import check_same_order
 from .client import Client
 from .generator import MAX_PARTIES, name_items
 from .image_sources import are_images, check_one_space, extraction_of

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, as_rows, check_same_order, is_array, module_source
+from ..arrays import Array, as_rows, is_array, module_source
 from ..distributions import Distribution, draw_rows
 from ..errors import InvalidInput, check_list, check_names, shown
 from ..metrics.base import Sample
@@ -19,7 +19,7 @@ from ..summaries.reference import Moments
 from ..summaries.source_kinds import is_rows_path
 from ..summaries.sources import is_batch_function, is_loader
 from ..summaries.stream import Stream
-from ..tables import column_names, is_table
+from ..tables import check_same_order, column_names, is_table
 from .by_client import ByClient, check_call
 from .client import distribution_or_rows, open_npy
 from .image_sources import (

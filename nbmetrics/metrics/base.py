@@ -18,12 +18,13 @@ from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
-from ..arrays import Array, check_frames
+from ..arrays import Array
 from ..distributions import Distribution, draw_rows
 from ..errors import InvalidInput, no_choice, shown
 from ..plugins import METRICS, find, letters, plugins
 from ..summaries.rows import Rows
 from ..summaries.stream import BadRows
+from ..tables import check_frames
 from .capabilities import CAPABILITIES, Fold, Sums, Terms
 from .sample import Sample
 from .stratified import InfluenceValues, Strata

@@ -20,11 +20,12 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from ..arrays import LARGEST, Array, align, as_rows, check_frames, namespace
+from ..arrays import LARGEST, Array, align, as_rows, namespace
 from ..distributions import Distribution, HasMoments, has_moments
 from ..errors import InvalidInput, caller_level, check_count, check_names, check_number
 from ..summaries.joint import JointMoments, short
 from ..summaries.roots import nuclear_norm
+from ..tables import check_frames
 from .base import Metric, Sample
 from .capabilities import Cautious, ClosedForm, MergeablePool
 from .fid.metric import PRECISION

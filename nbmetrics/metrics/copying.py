@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, check_frames, mean_rows, to_float64, to_numpy
+from ..arrays import Array, mean_rows, to_float64, to_numpy
 from ..errors import InvalidInput, check_count
 from ..lazy_imports import unmoved_random_state
 from ..summaries.rows import Rows
+from ..tables import check_frames
 from .base import RowsMetric, Sample, sample_if_needed
 from .nearest_neighbors import Distinct, Neighbors, in_one_place, kth_between, kth_within
 from .prdc import compute_once, distinct_of

@@ -23,9 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, align, as_rows, check_frames, device, namespace, row_blocks, to_numpy
+from ..arrays import Array, align, as_rows, device, namespace, row_blocks, to_numpy
 from ..errors import InvalidInput, check_count, shown
 from ..summaries.rows import Rows
+from ..tables import check_frames
 from .base import Metric, Sample
 from .capabilities import Cautious
 from .mixture import MixtureDensity, Scale, fit

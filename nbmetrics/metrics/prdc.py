@@ -21,10 +21,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import check_frames, like, namespace, product, to_numpy
+from ..arrays import like, namespace, product, to_numpy
 from ..errors import check_count, check_flag
 from ..summaries.rows import Rows
+from ..tables import check_frames
 from .base import RowsMetric, Sample, sample_if_needed
+from .capabilities import Cautious
 from .nearest_neighbors import DistanceComparison, Distinct, in_one_place, kth_within
 from .weak_cache import remember
 
@@ -116,7 +118,7 @@ def _overlap(real: Distinct, generated: Distinct, k: int, inclusive: bool) -> Ov
     return Overlap(precision, float(np.mean(inside)), coverage, recalled[real.inverse])
 
 
-class _Neighbors(RowsMetric):
+class _Neighbors(RowsMetric, Cautious):
     """What the four have in common."""
 
     higher_is_better = True

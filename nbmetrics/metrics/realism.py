@@ -10,7 +10,6 @@ from ..arrays import (
     Array,
     align,
     as_rows,
-    check_frames,
     host_view,
     like,
     namespace,
@@ -21,6 +20,7 @@ from ..arrays import (
     to_numpy,
 )
 from ..errors import check_count
+from ..tables import check_frames
 from .nearest_neighbors import CACHE_BYTES, Distinct, direct, kth_within
 
 # Of the squared radii: how exactly distances are known among which the best ball is chosen; it is then measured anew.

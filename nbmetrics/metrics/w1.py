@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, align, check_frames, like, namespace, plain_torch, to_float64, to_numpy
+from ..arrays import Array, align, like, namespace, plain_torch, to_float64, to_numpy
 from ..errors import InvalidInput, check_choice, check_count
 from ..lazy_imports import unmoved_random_state
 from ..summaries.rows import Rows
+from ..tables import check_frames
 from .base import Metric, Sample, sample_if_needed
 
 # Real rows up to which "auto" is exact: 1 s against as many generated rows on 2 cores, 5 s against 10,000.

@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import LARGEST, as_rows, cholesky, name_features, plain_array, to_numpy
+from ..arrays import LARGEST, as_rows, cholesky, plain_array, to_numpy
 from ..errors import InvalidInput, check_choice, check_count, shown
 from ..files import checked_path, write
-from ..tables import named_columns, parsed_columns
+from ..tables import name_features, named_columns, parsed_columns
 from . import moments as summaries
 from .npz import ArrayFile, open_npz
 from .sources import peeked

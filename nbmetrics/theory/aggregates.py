@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import check_frames, check_same_order, to_numpy, triangular
+from ..arrays import to_numpy, triangular
 from ..distributions import Distribution, Gaussian
 from ..errors import InvalidInput, check_count
 from ..federation import Federation, Generator
@@ -17,7 +17,7 @@ from ..metrics.base import Metric, Sample, sample_if_needed
 from ..metrics.conditional import CFID, MFID, RFID
 from ..metrics.fid.metric import FID
 from ..metrics.kid.metric import KID
-from ..tables import column_names
+from ..tables import check_frames, check_same_order, column_names
 
 
 class Sides(NamedTuple):

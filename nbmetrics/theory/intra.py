@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import check_same_order
 from ..errors import InvalidInput
 from ..federation import Federation, Generator
 from ..metrics import metric_of
 from ..metrics.base import Metric
 from ..metrics.kid.metric import KID
+from ..tables import check_same_order
 from .aggregates import Sides, as_federation, of_clients, sample_of
 
 

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ..arrays import check_same_order
 from ..errors import InvalidInput, shown
-from ..tables import parsed_columns
+from ..tables import check_same_order, parsed_columns
 
 # Of one from a file, or four times one's own: JSON takes up to 20 times as much memory when it is parsed.
 MAX_BYTES = 2**22

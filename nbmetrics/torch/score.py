@@ -16,13 +16,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..arrays import LARGEST, align, as_rows, check_same_order, mean_rows, to_numpy
+from ..arrays import LARGEST, align, as_rows, mean_rows, to_numpy
 from ..errors import InvalidInput, check_choice, check_flag, check_list, check_named_weights, check_names, shown
 from ..evaluation.cells import Cells, KeptCells, PoolOnlyClient, mixture_or_refusal
 from ..federation.image_sources import are_images, extraction_of, features_of
 from ..metrics.base import Sample, metric_of
 from ..metrics.fid.metric import FID
-from ..tables import column_names, is_table
+from ..tables import check_same_order, column_names, is_table
 from .accumulator import Accumulator, gather_all
 from .identity import MAX_BYTES, Identity, check_same, listed
 

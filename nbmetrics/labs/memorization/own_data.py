@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import as_rows, check_frames, to_float64, to_numpy
+from ...arrays import as_rows, to_float64, to_numpy
 from ...errors import InvalidInput
 from ...experiments.copying_data import Sets
 from ...lazy_imports import unmoved_random_state
+from ...tables import check_frames
 from .cards import PARTS
 from .scene import LABELS
 from .study import Map, Study

@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import check_same_order, is_array, keeping_buffers, module_source
+from ...arrays import is_array, keeping_buffers, module_source
 from ...distributions import Distribution
 from ...errors import InvalidInput, check_length, shown
 from ...evaluation.samples import shares_of
 from ...federation import Federation, Generator
 from ...federation.by_client import ByClient
-from ...tables import column_names, is_table, table_rows
+from ...tables import check_same_order, column_names, is_table, table_rows
 
 # Images that a function is asked for at once.
 MAX_IMAGES_PER_CALL = 64

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import check_same_order, to_float64, to_numpy
+from ...arrays import to_float64, to_numpy
 from ...distributions import has_moments
 from ...errors import LONGEST_NAME, InvalidInput, check_count, one_line, refusal_of
 from ...evaluation.cells import Cell, UnweightableRows
@@ -33,6 +33,7 @@ from ...metrics.base import Metric, Sample, terms_of
 from ...metrics.fid.metric import FID
 from ...metrics.kid.estimators import AllPairs
 from ...metrics.kid.metric import KID
+from ...tables import check_same_order
 from .by_client_points import mixture_centre, own_means, own_moments
 from .packed_moments import pack_moments
 from .sample_previews import SamplePreviews

@@ -41,9 +41,8 @@ def test_the_table_is_that_of_evaluate_on_all_features(metric):
     lab = lab_of(generators=generators, metric=metric)
     also = {"fid": [], "kid_rbf": [nm.metrics.KID(nm.RBF(), name="kid_rbf")]}.get(metric, [metric])
     assert_result_is(lab, wanted(SITES, generators, ["fid", "kid", *also]))
-    assert (
-        "fewer than 90 rows" in lab.result["cautions"][0] and "if all clients were alike" in lab.result["cautions"][-1]
-    )
+    cautions = lab.result["cautions"]
+    assert any("fewer than 90 rows" in line for line in cautions) and "if all clients were alike" in cautions[-1]
 
 
 def test_frames_and_tensors_are_rows():

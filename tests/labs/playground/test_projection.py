@@ -114,7 +114,7 @@ def test_what_is_drawn_has_the_moments_of_the_features():
         (SITES, {"g": nm.Gaussian([0, 0])}, {}, "g: has 2 dimensions where 9"),
         ({"a": np.full((5, 3), np.nan)}, None, {}, "NaN"),
         ({"a": pd.DataFrame({"x": [1.0, 2.0], "city": ["Rome", "Oslo"]})}, None, {}, "not numbers.*city"),
-        ({"a": pd.DataFrame({"x": pd.array([1, None], "Int64"), "y": 1, "z": 2})}, None, {}, "has missing values"),
+        ({"a": pd.DataFrame({"x": pd.array([1, None], "Int64"), "y": 1, "z": 2})}, None, {}, "1 value is missing"),
         ({f"c{k}": np.eye(4) + k for k in range(50)}, None, {}, "clients: are 50. Show 24 at most"),
         (SITES, {f"g{k}": MODELS["near"] for k in range(13)}, {}, "generators: are 13. Show 12"),
         (SITES, MODELS, {"metric": "cfid"}, "metric: is 'cfid': it reads the two axes"),
