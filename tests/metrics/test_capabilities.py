@@ -48,7 +48,7 @@ EXPECTED = {
     "vendi": {Cautious},
     "rke": {ClosedForm, Cautious},
     "inception_score": {Cautious},
-    **dict.fromkeys(("precision", "recall", "density", "coverage"), {Cautious}),
+    **{key: {Cautious} for key in ("precision", "recall", "density", "coverage")},
 }
 
 
