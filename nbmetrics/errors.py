@@ -26,8 +26,8 @@ MIN_WEIGHT_SHARE = 1e-100
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 _LINE_BREAKS = "\t\n\r"
 # User and password of a URL, also of one in a chain ("zip://a.npy::http://…"); what follows a question mark.
-_USER = re.compile(r"([A-Za-z0-9+.-]{2}:/{1,2})(?:[^/\s]*@|[^/:\s]*:(?!:|\d*/)\S*?@)")
-_QUERY = re.compile(r"(://[^?\s]*)\?(?!…)\S+")
+_USER = re.compile(r"([A-Za-z0-9+.-]{2}:/+)(?:[^/\n\"']*@|[^/:\s]*:(?!:|\d*/)\S*?@)")
+_QUERY = re.compile(r"(:/+[^?\s]*)\?(?!…)\S+")
 # Of a text that has URLs: longer than any that is opened.
 MAX_SEARCHED_LETTERS = 10_000
 _PLAIN = {int, float, bool, str}

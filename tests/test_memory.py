@@ -286,6 +286,9 @@ URLS = [
     f"jupyter://user:{SECRET}@127.0.0.1:1/x.npy",
     f"http://[user:{SECRET}@/x.npy",
     f"http://user:{SECRET}@127.0.0.1:1/{'y' * 90}.npy?{SECRET}",
+    f"https:///user:{SECRET}@127.0.0.1:1/x.npy",
+    f"https://user:my {SECRET}@127.0.0.1:1/x.npy",
+    f"zip://x.npy::https:///user:{SECRET}@127.0.0.1:1/z.zip",
 ]
 USES = {
     "a client": lambda url: scored({"a": url}, {"g": X}),
@@ -299,6 +302,7 @@ USES = {
     "extract": lambda url: nm.extract(url, "pixels", progress=False),
     "Moments.load": nm.Moments.load,
     "Scores.open": nm.Scores.open,
+    "Monitor.open": nm.Monitor.open,
     "Account.open": nm.federated.Account.open,
     "store": lambda url: nm.federated.Account(url, epsilon=1, delta=1e-6),
 }

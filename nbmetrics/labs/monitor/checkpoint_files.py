@@ -118,10 +118,10 @@ class BestRule:
     @property
     def loss_message(self) -> str:
         """Say that the best step has no file, and which has; "" where it has one, or nothing has."""
-        if None in (self.best, self.kept) or self.best == self.kept:
+        if self.best is None or self.best == self.kept:
             return ""
-        rule = f"{self.metric} {self.part}"
-        return f"step {self.best}, the best by {rule}, has no file; of the steps with a file, {self.kept} is the best"
+        none = f"step {self.best}, the best by {self.metric} {self.part}, has no file"
+        return none if self.kept is None else f"{none}; of the steps with a file, {self.kept} is the best"
 
     @property
     def has_best(self) -> bool:

@@ -77,6 +77,19 @@ def test_a_score_that_cannot_be_saved_never_costs_the_best_that_is(opened, tmp_p
     assert f"step 2, the best by {name} all, has no file; of the steps with a file, 1 is the best" in run.troubles
 
 
+def test_a_best_step_is_told_where_no_step_has_a_file(opened, tmp_path):
+    settings = {"keep_all": True, "path": tmp_path / "run", "checkpoints": tmp_path / "files", "keep": [("fid", "all")]}
+    state = lambda: {"w": np.zeros(1)}  # noqa: E731
+    run = opened(LiveRun, CLIENTS, "fid", state=state, **settings)
+    logged(run, {0: 0.5})
+    assert run.checkpoints and not run.troubles
+    run.close()
+    for file in (tmp_path / "files").iterdir():
+        file.unlink()
+    again = opened(LiveRun, CLIENTS, "fid", state=state, **settings)
+    assert not again.checkpoints and again.troubles == ["step 0, the best by fid all, has no file"]
+
+
 def test_files_of_another_run_in_the_folder_are_left_alone(opened, tmp_path):
     settings = {"keep_all": True, "checkpoints": tmp_path, "keep": [("fid", "all")], "state": lambda: {"w": np.ones(1)}}
     other = opened(LiveRun, CLIENTS, **settings)
