@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import is_on_host, to_numpy
+from ..arrays import is_on_host
 from ..distributions import Distribution, draw_rows
 from ..errors import InvalidInput, check_list, check_names, shown
 from ..federation import Client, Federation, Generator
@@ -370,7 +370,7 @@ def feature_cautions(clients: Sequence[Client], generators: Sequence[Generator])
     for who, rows in sides:
         is_here = getattr(rows, "ndim", 0) == 2 and not isinstance(rows, HashedRows)  # those are on a cluster
         if isinstance(rows, Stream) or (is_here and len(rows) and is_on_host(rows)):
-            heads.append((who, to_numpy(rows.head if isinstance(rows, Stream) else rows[:HEAD_ROWS])))
+            heads.append((who, np.asarray(rows.head if isinstance(rows, Stream) else rows[:HEAD_ROWS])))
     if not heads:
         return []
     whole = [(head == np.round(head)).all(axis=0) for _, head in heads]
