@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, MappingView, Sequence, Set
@@ -30,6 +31,8 @@ _USER = re.compile(r"([A-Za-z0-9+.-]{2}:/+)(?:[^/\n\"']*@|[^/:\s]*:(?!:|\d*/)\S*
 _QUERY = re.compile(r"(:/+[^?\s]*)\?(?!…)\S+")
 # Of a text that has URLs: longer than any that is opened.
 MAX_SEARCHED_LETTERS = 10_000
+# Of lists in lists: `repr` of more takes seconds, and of what is shared within them gigabytes.
+MAX_ITEMS_WRITTEN = 100_000
 _PLAIN = {int, float, bool, str}
 # What arrays, tables and buffers have, whose items are there already.
 _OF_ARRAYS = ("__array__", "__array_interface__", "tobytes")
@@ -89,11 +92,24 @@ def without_secrets(text: str) -> str:
 def shown(value: Any, limit: int = 80) -> str:
     """A short text of any value, safe to put in a message."""
     try:
+        value = os.fspath(value) if isinstance(value, os.PathLike) else value
+        if isinstance(value, (list, tuple, dict)) and _count_items(value) > MAX_ITEMS_WRITTEN:
+            return f"a {type(value).__name__} of {len(value):,} items"
         text = repr(without_secrets(value) if type(value) is str else value)
     except Exception as error:  # a repr of the user's own may raise anything
         text = f"<{type(value).__name__} whose repr raised {type(error).__name__}>"
     text = without_secrets(text)
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _count_items(value: Any) -> int:
+    """Return how many items a list or dict has in all, also those of lists within it, counted as far as it matters."""
+    left, count = [value], 0
+    while left and count <= MAX_ITEMS_WRITTEN:
+        item, count = left.pop(), count + 1
+        if isinstance(item, (list, tuple, dict)):
+            left += islice(item.values() if isinstance(item, dict) else item, MAX_ITEMS_WRITTEN)
+    return count
 
 
 def one_line(text: str, longest: int) -> str:

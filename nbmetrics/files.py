@@ -31,9 +31,9 @@ def checked_path(path: Any, *suffixes: str) -> Path:
     except (TypeError, ValueError, OSError, RuntimeError):
         raise InvalidInput("path", f"got {shown(path)}", "Give the path of a file") from None
     if target.suffix.lower() not in suffixes:
-        raise InvalidInput("path", f"got {shown(str(path))}", f"Give a name that ends in {' or '.join(suffixes)}")
+        raise InvalidInput("path", f"got {shown(path)}", f"Give a name that ends in {' or '.join(suffixes)}")
     if is_taken:
-        raise InvalidInput("path", f"{shown(str(path))} exists and is not a file", "Give the path of a file")
+        raise InvalidInput("path", f"{shown(path)} exists and is not a file", "Give the path of a file")
     if not target.parent.is_dir():
         raise InvalidInput("path", f"there is no folder {shown(str(target.parent))}", "Make it first")
     return target

@@ -16,6 +16,7 @@ from typing import Any
 from ..errors import InvalidInput, check_names, check_number, one_line, shown
 from ..federated import Account, Privacy, aggregate, client_summary, inspect
 from ..federated.privacy import MAX_EPSILON, MIN_EPSILON
+from ..federated.serialization import MAGIC, NAME
 from ..federation import Client
 from ..files import read_plain
 from ..metrics import Metric, metric_of
@@ -107,7 +108,8 @@ def _rows(reader: PartyReader, party: Party) -> Any:
 
 def _summary_bytes(option: str, path: Path) -> bytes:
     try:
-        return read_plain(path, MAX_SUMMARY_BYTES)
+        head = read_plain(path, len(MAGIC))
+        return read_plain(path, MAX_SUMMARY_BYTES) if head.startswith(NAME) else head
     except OSError as error:
         raise InvalidInput(option, f"{shown(str(path))} cannot be read ({error.strerror})", FIX_NO_SUMMARY) from None
 

@@ -152,7 +152,7 @@ def _sentence(name: str, found: Difference) -> str:
     if found.excess[:2].max() > 1.0:
         parts.append(f"are {_times(math.exp(found.log_ratio))} times as spread as the others'")
     if found.excess[2:].max() > 1.0:
-        parts.append(f"lie {_times(found.apart)} standard deviations away" + " from theirs" * (not parts))
+        parts.append(f"lie {_times(found.apart)} standard deviations from the others'")
     return f"{name!r}: its values {' and '.join(parts)}: {ADVICE}"
 
 

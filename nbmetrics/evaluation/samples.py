@@ -369,7 +369,7 @@ def feature_cautions(clients: Sequence[Client], generators: Sequence[Generator])
     heads: list[tuple[str, np.ndarray]] = []
     for who, rows in sides:
         is_here = getattr(rows, "ndim", 0) == 2 and not isinstance(rows, HashedRows)  # those are on a cluster
-        if isinstance(rows, Stream) or (is_here and len(rows) and is_on_host(rows)):
+        if isinstance(rows, Stream) or (is_here and len(rows) and (isinstance(rows, np.ndarray) or is_on_host(rows))):
             heads.append((who, np.asarray(rows.head if isinstance(rows, Stream) else rows[:HEAD_ROWS])))
     if not heads:
         return []

@@ -265,14 +265,14 @@ def read(path: Any) -> dict[str, Any]:
         data = read_plain(Path(path).expanduser(), MAX_FILE_BYTES + 1)
     except (TypeError, ValueError, OSError, RuntimeError) as error:
         why = getattr(error, "strerror", None) or type(error).__name__
-        raise InvalidInput("path", f"{shown(str(path))} cannot be read ({why})", FIX) from None
+        raise InvalidInput("path", f"{shown(path)} cannot be read ({why})", FIX) from None
     try:
         return _parts(_checked_content(data))
     except InvalidInput as error:
-        seen = f"{shown(str(path))} cannot be used: {error.argument} {error.seen}"
+        seen = f"{shown(path)} cannot be used: {error.argument} {error.seen}"
         raise InvalidInput("path", seen, error.fix if error.argument == "version" else FIX) from None
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError, OverflowError):
-        raise InvalidInput("path", f"{shown(str(path))} is not a file of scores", FIX) from None
+        raise InvalidInput("path", f"{shown(path)} is not a file of scores", FIX) from None
 
 
 def _checked_content(data: bytes) -> dict[str, Any]:

@@ -82,12 +82,12 @@ class Account:
             bound = record_of(first)
             return cls(path, epsilon=bound["epsilon"], delta=bound["delta"])
         except OSError as error:
-            seen = f"{shown(str(path))} cannot be read ({error.strerror})"
+            seen = f"{shown(path)} cannot be read ({error.strerror})"
             raise InvalidInput("account", seen, "Give the path of an account") from None
         except InvalidInput:
             raise
         except (TypeError, ValueError, KeyError, RecursionError):
-            raise _damaged(Path(str(path))) from None
+            raise _damaged(path) from None
 
     def __str__(self) -> str:
         count = len(self._read())
@@ -261,5 +261,5 @@ def _put(file: int, place: int, data: bytes) -> None:
 
 
 def _damaged(path: Path, why: str = "") -> InvalidInput:
-    seen = f"{shown(str(path))} is no account, or is damaged{f': it {why}' * bool(why)}"
+    seen = f"{shown(path)} is no account, or is damaged{f': it {why}' * bool(why)}"
     return InvalidInput("account", seen, FIX_DAMAGED)

@@ -65,9 +65,9 @@ def test_exact_distributions_may_be_alike():
     ("factor", "offset", "words"),
     [
         (1000.0, 0.0, "are (9..|1,0..) times as spread"),
-        (37.0, 120.0, "are 3. times as spread as the others' and lie .* standard deviations away"),
+        (37.0, 120.0, "are 3. times as spread as the others' and lie .* standard deviations from the others'"),
         (1e-3, 0.0, "are 0.00(09.|1.?) times as spread"),
-        (1.0, 120.0, "lie 1.. standard deviations away from theirs"),
+        (1.0, 120.0, "lie 1.. standard deviations from the others'"),
     ],
 )
 def test_a_site_of_another_scale_or_location_is_named(metrics, factor, offset, words):

@@ -133,10 +133,10 @@ class RunHistory:
     @cached_property
     def points(self) -> tuple[Point, ...]:
         """The visible points, one a step, in the order of the steps."""
-        first: dict[int, int] = {}
+        first = {point.segment.number: math.inf for point in self.logged}
         for point in self.logged:
-            number = point.segment.number
-            first[number] = min(point.step, first.get(number, point.step))
+            if not point.only_losses:
+                first[point.segment.number] = min(point.step, first[point.segment.number])
         ends: dict[int, float] = {}
         end = math.inf
         for number in sorted(first, reverse=True):
@@ -405,7 +405,7 @@ class RunHistory:
 
 def _merge_points(old: Point | None, new: Point) -> Point:
     """Merge two points of one step: the last scores, and of every loss the last value."""
-    if old is None or old.segment is not new.segment:
+    if old is None or (old.segment is not new.segment and not new.only_losses):
         return new
     losses = {**old.losses, **new.losses}
     return replace(new if new.is_scored else old, losses=losses)

@@ -210,7 +210,7 @@ class LiveRun(Run):
         is_anew = source is not None and step < self._newest_step and step in self._logged_steps
         self._newest_step = step if is_anew else max(step, self._newest_step)
         self._logged_steps.add(step)
-        self._scoring_thread.put(StepRecord(step, at, losses, sample, is_kept, late, is_anew))
+        self._scoring_thread.put(StepRecord(step, at, losses, sample, is_kept, late, is_anew, source is None))
         self.budget.spend("loop", time.monotonic() - now)
         return sample is not None
 
@@ -247,7 +247,8 @@ class LiveRun(Run):
     def _discard_steps(self, points: list[Point]) -> None:
         """Have the rules let go of what is not the best, on the scoring thread; at the start without points."""
         assert self._scoring_thread is not None
-        replacing = [point.step for point in points if point.is_anew or point.step <= self._last_before]
+        steps = [point for point in points if not point.only_losses]
+        replacing = [point.step for point in steps if point.is_anew or point.step <= self._last_before]
         history, is_whole = self.history, bool(replacing) or not points
         if replacing:
             self._called_alarms = {alarm for alarm in self._called_alarms if alarm.step < min(replacing)}

@@ -146,6 +146,7 @@ class Point:
         see by_client_points.py
     late : seconds that its loop ran before it without a step, where that was far longer than ever before; else 0
     is_anew : whether the run went back to this step, and on from there
+    only_losses : whether it was logged without a generator, so that a run cannot have gone back to it
     """
 
     segment: Segment
@@ -169,6 +170,7 @@ class Point:
     own_errors: np.ndarray | None = None
     own_row_errors: np.ndarray | None = None
     is_anew: bool = False
+    only_losses: bool = False
 
     @property
     def is_scored(self) -> bool:
@@ -198,7 +200,8 @@ class Point:
         late, is_anew = decode_number(event.get("late", 0.0)), event.get("anew") is True
         cost = tuple(decode_number(number) for number in _parse_list(event.get("cost", []), COST_NUMBERS))
         if "count" not in event:
-            return cls(segment, step, time, losses, late=late, cost=cost, is_anew=is_anew)
+            only = event.get("only losses") is True
+            return cls(segment, step, time, losses, late=late, cost=cost, is_anew=is_anew, only_losses=only)
         m, k = len(segment.metrics), len(segment.names)
         frames = _parse_places(event["frames"])
         clients = _load_scores(load, frames.pop("clients"), (m, k))
@@ -228,6 +231,7 @@ class Point:
         event: dict[str, Any] = {"event": "step", "step": self.step, "time": self.time, "losses": dict(self.losses)}
         event |= {"late": self.late} if self.late else {}
         event |= {"anew": True} if self.is_anew else {}
+        event |= {"only losses": True} if self.only_losses else {}
         event |= {"cost": list(self.cost)} if self.cost else {}
         if self.all is None:
             return event

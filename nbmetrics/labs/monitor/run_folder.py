@@ -75,7 +75,14 @@ def _json_text(name: str) -> str:
     return json.dumps(name)
 
 
-def encode_losses(step: int, time: float, losses: Mapping[str, Any], late: float = 0.0, is_anew: bool = False) -> bytes:
+def encode_losses(
+    step: int,
+    time: float,
+    losses: Mapping[str, Any],
+    late: float = 0.0,
+    is_anew: bool = False,
+    only_losses: bool = False,
+) -> bytes:
     """Encode a step without scores as its line, quickly, as the loop waits for it; tensors are left out."""
     plain = ((name, float(value)) for name, value in losses.items() if isinstance(value, (int, float)))
     try:
@@ -84,6 +91,7 @@ def encode_losses(step: int, time: float, losses: Mapping[str, Any], late: float
     except OverflowError:  # an integer beyond float64, which the scoring thread reports
         inner = ""
     more = (f',"late":{late!r}' if late else "") + (',"anew":true' if is_anew else "")
+    more += ',"only losses":true' if only_losses else ""
     text = f'{{"event":"step","step":{step},"time":{time!r},"losses":{{{inner}}}{more}}}'.encode()
     return b"%08x %s\n" % (zlib.crc32(text), text)
 

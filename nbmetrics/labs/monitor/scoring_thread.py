@@ -45,7 +45,7 @@ class StepRecord:
     ----------
     sample : of the generator, None where there are only losses
     is_kept : whether it gives way to no other
-    late, is_anew : see `Point`
+    late, is_anew, only_losses : see `Point`
     """
 
     step: int
@@ -55,11 +55,12 @@ class StepRecord:
     is_kept: bool = False
     late: float = 0.0
     is_anew: bool = False
+    only_losses: bool = False
 
     @property
     def line(self) -> bytes:
         """The step in the log without its scores."""
-        return encode_losses(self.step, self.time, self.losses, self.late, self.is_anew)
+        return encode_losses(self.step, self.time, self.losses, self.late, self.is_anew, self.only_losses)
 
 
 class ErrorLog:
@@ -255,7 +256,15 @@ class ScoringThread:
     def _record(self, records: list[StepRecord]) -> None:
         segment = self._segment or self.begin()
         points = [
-            Point(segment, r.step, r.time, self._loss_numbers(r.losses), late=r.late, is_anew=r.is_anew)
+            Point(
+                segment,
+                r.step,
+                r.time,
+                self._loss_numbers(r.losses),
+                late=r.late,
+                is_anew=r.is_anew,
+                only_losses=r.only_losses,
+            )
             for r in records
         ]
         arrays: dict[str, np.ndarray] = {}

@@ -8,7 +8,7 @@ import math
 import random
 import shutil
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from types import SimpleNamespace
 from unittest import mock
@@ -32,6 +32,7 @@ class Log:
     scores: tuple | None
     is_anew: bool
     is_kept: bool = False
+    has_source: bool = True
 
 
 def table_of(logs):
@@ -40,7 +41,7 @@ def table_of(logs):
     for place, log in enumerate(logs):
         first = next(i for i, other in enumerate(logs) if other.step == log.step)
         alive = [i for i in alive if logs[i].step < log.step
-                 or not (logs[i].segment < log.segment or (log.is_anew and i >= first))]  # fmt: skip
+                 or not (logs[i].segment < log.segment * log.has_source or (log.is_anew and i >= first))]  # fmt: skip
         alive.append(place)
     return {logs[i].step: logs[i] for i in alive if logs[i].scores is not None}
 
@@ -84,7 +85,7 @@ class Model:
             self.ours = self.ours | {take}
             for other in self.waiting[1:]:  # a newer one takes the place of one that waits
                 other.scores = other.scores if keeps_all or other.is_kept else None
-        self.waiting.append(Log(self.segment, step, take, scores, is_anew, is_kept))
+        self.waiting.append(Log(self.segment, step, take, scores, is_anew, is_kept, has_source))
 
     def publish(self):
         while self.waiting:
@@ -107,7 +108,7 @@ class Model:
 
 def table_of_all(logs):
     """The steps that nothing replaced, scored or not."""
-    return table_of([Log(o.segment, o.step, o.take, o.scores or (0, 0), o.is_anew) for o in logs])
+    return table_of([replace(log, scores=log.scores or (0, 0)) for log in logs])
 
 
 @cache

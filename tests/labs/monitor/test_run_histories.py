@@ -77,6 +77,23 @@ def test_a_score_that_cannot_be_saved_never_costs_the_best_that_is(opened, tmp_p
     assert f"step 2, the best by {name} all, has no file; of the steps with a file, 1 is the best" in run.troubles
 
 
+def test_losses_alone_in_a_new_process_replace_no_step_and_cost_no_file(opened, tmp_path):
+    settings = {"keep_all": True, "path": tmp_path / "run", "checkpoints": tmp_path / "files", "keep": [("fid", "all")]}
+    state = lambda: {"w": np.zeros(1)}  # noqa: E731
+    run = opened(LiveRun, CLIENTS, "fid", state=state, **settings)
+    logged(run, {0: 2.0, 1: 1.0, 2: 0.1, 3: 1.0}, loss=1.0)
+    run.close()
+    again = opened(LiveRun, CLIENTS, "fid", state=state, **settings)
+    again.log(1, loss=0.5)
+    logged(again, {9: 3.0})
+    for seen in (again, LiveRun.open(tmp_path / "run")):
+        assert seen.table["step"].tolist() == [0, 1, 2, 3, 9] and seen.best("fid")["all"] == 2
+        assert seen.losses["loss"].tolist()[:4] == [1.0, 0.5, 1.0, 1.0]
+    assert not again.troubles and again.checkpoints == {("fid", "all"): tmp_path / "files" / "step-2.safetensors"}
+    logged(again, {1: 0.3})  # with a generator it goes back
+    assert again.table["step"].tolist() == [0, 1] and again.best("fid")["all"] == 1
+
+
 def test_a_best_step_is_told_where_no_step_has_a_file(opened, tmp_path):
     settings = {"keep_all": True, "path": tmp_path / "run", "checkpoints": tmp_path / "files", "keep": [("fid", "all")]}
     state = lambda: {"w": np.zeros(1)}  # noqa: E731
