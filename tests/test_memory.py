@@ -136,6 +136,23 @@ def test_a_monitor_measures_a_sampler_and_rows():
     assert bomb.asked <= 2
 
 
+def test_lists_that_share_lists_are_not_written_out():
+    nest = [0.0] * 100
+    for _ in range(3):
+        nest = [nest] * 100
+    for opens in (nm.federated.Account.open, nm.Scores.open):
+        with pytest.raises(nm.InvalidInput, match="a list of 100 items"):
+            opens(nest)
+
+
+def test_only_the_head_of_a_file_that_is_no_summary_is_read(tmp_path, capsys, monkeypatch):
+    asked = []
+    monkeypatch.setattr("nbmetrics.cli.federation.read_plain", lambda path, limit: asked.append(limit) or bytes(8))
+    (tmp_path / "x.nbs").write_bytes(b"")
+    assert main(["inspect", str(tmp_path / "x.nbs")]) == 2
+    assert asked == [1 << 10] and "not a client summary" in capsys.readouterr().err
+
+
 def test_a_sparse_frame_is_measured_before_it_is_filled():
     zeros = pd.DataFrame({name: pd.arrays.SparseArray(np.zeros(1_500_000), fill_value=0.0) for name in "abc"})
     with pytest.raises(nm.InvalidInput, match="makes 1,500,000 items"):

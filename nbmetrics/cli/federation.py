@@ -16,7 +16,7 @@ from typing import Any
 from ..errors import InvalidInput, check_names, check_number, one_line, shown
 from ..federated import Account, Privacy, aggregate, client_summary, inspect
 from ..federated.privacy import MAX_EPSILON, MIN_EPSILON
-from ..federated.serialization import MAGIC, NAME
+from ..federated.serialization import NAME
 from ..federation import Client
 from ..files import read_plain
 from ..metrics import Metric, metric_of
@@ -30,6 +30,7 @@ from .report import Report, generator_rows
 
 SUFFIX = ".nbs"
 MAX_SUMMARY_BYTES = 1 << 33
+HEAD_BYTES = 1 << 10
 # What `report` reads of the options of `score`.
 NO_UNCERTAINTY = "none"
 # Of an account's file; that of a summary is another.
@@ -107,8 +108,9 @@ def _rows(reader: PartyReader, party: Party) -> Any:
 
 
 def _summary_bytes(option: str, path: Path) -> bytes:
+    """Return the bytes of a summary; of what is none, its head alone."""
     try:
-        head = read_plain(path, len(MAGIC))
+        head = read_plain(path, HEAD_BYTES)
         return read_plain(path, MAX_SUMMARY_BYTES) if head.startswith(NAME) else head
     except OSError as error:
         raise InvalidInput(option, f"{shown(str(path))} cannot be read ({error.strerror})", FIX_NO_SUMMARY) from None
