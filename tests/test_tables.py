@@ -112,7 +112,9 @@ def test_each_kind_of_table_is_its_rows_and_names(kind):
 
 
 # Every entry with one kind, and every kind at one entry: the reader and the check are the same for all.
-PAIRS = [(entry, "pa.Table") for entry in ENTRIES] + [("generator", kind) for kind in TABLES]
+PAIRS = (
+    [(entry, "pa.Table") for entry in ENTRIES] + [("generator", kind) for kind in TABLES] + [("collapse", "structured")]
+)
 
 
 @pytest.mark.filterwarnings("ignore::nbmetrics.metrics.conditional.FewPairsWarning")

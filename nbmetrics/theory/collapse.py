@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arrays import as_rows, plain_array, to_numpy
 from ..errors import InvalidInput
+from ..tables import is_table
 from .aggregates import as_federation, check_columns, moments_of, root_trace
 
 # Of T: what is left of a difference of clients by rounding.
@@ -52,7 +53,8 @@ def collapse(federation: Any, target: Any) -> Collapse:
     """
     clients = as_federation(federation)
     check_columns(clients, target, "target")
-    points = rows[None] if (rows := plain_array(target, "target")).ndim == 1 else target
+    is_point = not is_table(target) and plain_array(target, "target").ndim == 1
+    points = np.asarray(target)[None] if is_point else target
     rows = to_numpy(as_rows(points, "target", dim=clients.dim)).astype(float)
     weights, moments = clients.weights, moments_of(clients)
     mean = np.sum([w * m for w, (m, _) in zip(weights, moments, strict=True)], axis=0)
