@@ -53,8 +53,9 @@ def collapse(federation: Any, target: Any) -> Collapse:
     """
     clients = as_federation(federation)
     check_columns(clients, target, "target")
-    is_point = not is_table(target) and plain_array(target, "target").ndim == 1
-    points = np.asarray(target)[None] if is_point else target
+    points = target
+    if not is_table(target) and (row := plain_array(target, "target")).ndim == 1:
+        points = row[None]
     rows = to_numpy(as_rows(points, "target", dim=clients.dim)).astype(float)
     weights, moments = clients.weights, moments_of(clients)
     mean = np.sum([w * m for w, (m, _) in zip(weights, moments, strict=True)], axis=0)
