@@ -138,10 +138,10 @@ def table_rows(table: Any, argument: str) -> np.ndarray:
             return np.asarray(table, dtype=np.result_type(*types) if types else None)
         choose, names = "frame[{}]", list(map(str, table.columns))
         arrays = [_series_numbers(table.iloc[:, k], argument, name) for k, name in enumerate(names)]
-    found = [OTHER if array is None else LIST if array.ndim == 2 else NUMBER for array in arrays]
-    feature_columns(list(zip(names, found, strict=True)), argument, "has", choose, is_strict=True)
-    held = [array for array in arrays if array is not None]
-    return np.column_stack(held) if held else np.empty((len(table), 0))
+    kinds = [OTHER if array is None else LIST if array.ndim == 2 else NUMBER for array in arrays]
+    feature_columns(list(zip(names, kinds, strict=True)), argument, "has", choose, is_strict=True)
+    columns = [array for array in arrays if array is not None]
+    return np.column_stack(columns) if columns else np.empty((len(table), 0))
 
 
 def feature_columns(

@@ -52,16 +52,16 @@ def with_client_cautions(tables: Sequence[Cells], names: Sequence[str], generato
     distributions.
     """
     clients = zip(names, zip(*(table.clients for table in tables), strict=True), strict=True)
-    made = zip(generators, zip(*(table.generators for table in tables), strict=True), strict=True)
-    rows, generated = ({n: x for n, s in side if (x := _rows(s)) is not None} for side in (clients, made))
+    generator_sides = zip(generators, zip(*(table.generators for table in tables), strict=True), strict=True)
+    rows, generated = ({n: x for n, s in side if (x := _rows(s)) is not None} for side in (clients, generator_sides))
     spreads = {}
     for name, summaries in zip(names, zip(*(table.real for table in tables), strict=True), strict=True):
-        known = [s for s in summaries if isinstance(s, Moments) and s.count < math.inf]
+        moments = [s for s in summaries if isinstance(s, Moments) and s.count < math.inf]
         if name in rows:
             spreads[name] = Spread.of_rows(rows[name])
-        elif known:
-            variance = np.diagonal(to_numpy(known[0].cov))
-            spreads[name] = Spread(known[0].count, to_numpy(known[0].mean), variance)
+        elif moments:
+            variance = np.diagonal(to_numpy(moments[0].cov))
+            spreads[name] = Spread(moments[0].count, to_numpy(moments[0].mean), variance)
     lines = [*unlike_clients(spreads), *clipped_clients(rows), *shared_rows(rows, generated)]
     first, *others = tables
     return (replace(first, cautions=(*lines, *first.cautions)), *others)
@@ -69,8 +69,8 @@ def with_client_cautions(tables: Sequence[Cells], names: Sequence[str], generato
 
 def _rows(samples: Sequence[Sample | None]) -> Any:
     """Return the rows of one party that are here and were not drawn for it; None where there are none."""
-    seen = [s for s in samples if s is not None and s.rows is not None and not s.is_drawn and not s.is_stand_in]
-    return seen[0].rows if seen else None
+    samples_here = [s for s in samples if s is not None and s.rows is not None and not s.is_drawn and not s.is_stand_in]
+    return samples_here[0].rows if samples_here else None
 
 
 class Spread(NamedTuple):
